@@ -1,0 +1,168 @@
+#include "workload/memory_activations.h"
+
+#include <algorithm>
+
+#include "workload/layer_shape.h"
+
+namespace tare {
+
+namespace {
+
+TensorBytes operator+(TensorBytes a, TensorBytes b) { return {a.replicated + b.replicated, a.split + b.split}; }
+TensorBytes operator-(TensorBytes a, TensorBytes b) { return {a.replicated - b.replicated, a.split - b.split}; }
+
+bool is_adapter_method(Method method) { return method == Method::kLora || method == Method::kQlora; }
+
+// What decides whether a tensor is kept.
+struct Traits {
+  double e = 2;              // bytes per element
+  double h = 0;
+  bool frozen = false;       // LoRA: a frozen GEMM needs its input only where an adapter reads it
+  bool eager_norm = false;   // fp32 input copy and normalised output kept besides the result
+  bool fused_mlp = false;    // activation and product in one kernel: the activation's output is not kept
+  bool dropout = false;
+  bool standard = false;     // scores kept
+};
+
+Traits traits_of(const Workload& workload) {
+  const SoftwareStack& stack = workload.stack;
+  Traits t;
+  t.e = element_bytes(workload.precision);
+  t.h = workload.model.hidden;
+  t.frozen = is_adapter_method(workload.method);
+  t.eager_norm = workload.model.rms_norm && !stack.fused_elementwise;
+  t.fused_mlp = stack.fused_elementwise;
+  t.dropout = stack.dropout;
+  t.standard = workload.attention == AttentionKernel::kStandard;
+  return t;
+}
+
+// A norm keeps its input (the residual stream) and its output feeds a GEMM. An eager RMSNorm upcasts: it keeps 4h of fp32
+// in place of the 16-bit input, and the normalised value for its weight's gradient.
+TensorBytes norm_bytes(const Traits& t, bool output_needed) {
+  const double input = t.eager_norm ? 4 * t.h + (t.frozen ? 0 : t.e * t.h) : t.e * t.h;
+  return {input + (output_needed ? t.e * t.h : 0), 0};
+}
+
+// The score matrix and what hangs on it, per token: all heads, all keys.
+TensorBytes core_bytes(const Workload& workload, const Traits& t) {
+  const double heads = workload.model.heads;
+  if (!t.standard) return {0, 4 * heads};  // log-sum-exp
+  const double per_score = t.dropout ? 2 * t.e + 1 : t.e;
+  return {0, per_score * heads * workload.sequence_length};
+}
+
+TensorBytes attention_bytes(const Workload& workload, const Traits& t) {
+  const ModelArchitecture& model = workload.model;
+  const LayerShape shape = layer_shape(model);
+  const Lora& lora = workload.lora;
+  const bool expands = workload.stack.expands_kv;
+  const double key_value =
+      expands && !model.is_mla() ? 2 * shape.query_width : shape.kv_width + shape.value_width;
+  TensorBytes bytes = norm_bytes(t, !t.frozen || lora.query || lora.key || lora.value);
+  bytes.split += t.e * (shape.query_width + key_value + shape.output_width);
+  if (model.is_mla()) {
+    // Latents before and after their norms: replicated, since every rank expands its own heads from them.
+    bytes.replicated += t.e * 2 * (model.mla_q_rank + model.mla_kv_rank) + t.e * model.mla_rope_head_dim;
+  }
+  if (t.dropout) bytes.replicated += t.h;  // mask on the residual stream
+  return bytes;
+}
+
+// `width` columns of an MLP (gated: gate, up, and their product; GELU: its input and output).
+double mlp_columns(const Workload& workload, const Traits& t, double width) {
+  const bool product_needed = !t.frozen || workload.lora.mlp;
+  double tensors = workload.model.gated_mlp ? (t.fused_mlp ? 2 : 3) : 1;
+  if (product_needed) tensors += 1;
+  return tensors * t.e * width;
+}
+
+TensorBytes dense_mlp_bytes(const Workload& workload, const Traits& t) {
+  TensorBytes bytes = norm_bytes(t, !t.frozen || workload.lora.mlp);
+  bytes.split += mlp_columns(workload, t, workload.model.ffn_hidden);
+  if (t.dropout) bytes.replicated += t.h;
+  return bytes;
+}
+
+// A token is copied to its top_k experts; each copy keeps the expert's input, its MLP columns and its output (whose
+// weighting by the router needs it). Router: logits and probabilities in fp32. Load taken as even.
+TensorBytes moe_mlp_bytes(const Workload& workload, const Traits& t) {
+  const ModelArchitecture& model = workload.model;
+  TensorBytes bytes = norm_bytes(t, true);
+  bytes.replicated += 2 * 4.0 * model.experts;
+  bytes.replicated += 2 * t.e * t.h * model.top_k;
+  bytes.split += model.top_k * mlp_columns(workload, t, model.expert_ffn_hidden);
+  bytes.split += mlp_columns(workload, t, model.shared_expert_ffn_hidden);
+  return bytes;
+}
+
+// torchtitan's per-op policy keeps the layer's input, the attention kernel's output and every second GEMM's: of
+// q, k, v, o, gate, up, down the 1st, 3rd, 5th and 7th.
+TensorBytes per_op_bytes(const Workload& workload, const Traits& t, double mlp_width) {
+  const LayerShape shape = layer_shape(workload.model);
+  TensorBytes bytes;
+  bytes.replicated = t.e * 2 * t.h;
+  bytes.split = t.e * (shape.query_width + shape.value_width + shape.output_width + mlp_width) +
+                4.0 * workload.model.heads;
+  return bytes;
+}
+
+// Gradients alive while a layer runs backward: of the residual stream and the widest pair of neighbours, the MLP's
+// columns or the heads (with the scores' two gradients under standard attention).
+TensorBytes gradient_bytes(const Workload& workload, const Traits& t, double mlp_width) {
+  const LayerShape shape = layer_shape(workload.model);
+  const double mlp = t.e * shape.mlp_matrices * mlp_width;
+  double heads = t.e * (2 * shape.query_width + shape.kv_width + shape.value_width);
+  if (t.standard) heads += 2 * t.e * workload.model.heads * workload.sequence_length;
+  return {2 * t.e * t.h, std::max(mlp, heads)};
+}
+
+ActivationBytes by_recompute(const Workload& workload, const Traits& t, TensorBytes mlp, double mlp_width) {
+  const TensorBytes core = core_bytes(workload, t);
+  const TensorBytes attention = attention_bytes(workload, t);
+  const TensorBytes gradients = gradient_bytes(workload, t, mlp_width);
+  ActivationBytes bytes;
+  bytes.kept_none = attention + core + mlp;
+  bytes.kept_full = {t.e * t.h, 0};
+  if (workload.stack.selective == "per_op") {
+    bytes.kept_selective = per_op_bytes(workload, t, mlp_width);
+  } else {
+    // Core attention recomputed: flash already does, so nothing changes there.
+    bytes.kept_selective = t.standard ? attention + mlp : bytes.kept_none;
+  }
+  // Never more than without recompute: a narrow LoRA layer can already keep less than the policy would.
+  if (bytes.kept_selective.replicated + bytes.kept_selective.split > bytes.kept_none.replicated + bytes.kept_none.split) {
+    bytes.kept_selective = bytes.kept_none;
+  }
+  bytes.working_none = gradients;
+  bytes.working_selective = gradients + (bytes.kept_none - bytes.kept_selective);
+  bytes.working_full = gradients + (bytes.kept_none - bytes.kept_full);
+  return bytes;
+}
+
+}  // namespace
+
+double element_bytes(Precision precision) {
+  return precision == Precision::kFp32 || precision == Precision::kTf32 ? 4 : 2;
+}
+
+ActivationBytes dense_layer_activations(const Workload& workload) {
+  const Traits t = traits_of(workload);
+  return by_recompute(workload, t, dense_mlp_bytes(workload, t), workload.model.ffn_hidden);
+}
+
+ActivationBytes moe_layer_activations(const Workload& workload) {
+  const Traits t = traits_of(workload);
+  const ModelArchitecture& model = workload.model;
+  const double width = double(model.top_k) * model.expert_ffn_hidden + model.shared_expert_ffn_hidden;
+  return by_recompute(workload, t, moe_mlp_bytes(workload, t), width);
+}
+
+// 16-bit logits and, unless the loss is fused, their fp32 copy and its gradient: 2 + 4 + 4.
+double logit_bytes(const Workload& workload) {
+  if (workload.stack.logit_bytes > 0) return workload.stack.logit_bytes;
+  const double e = element_bytes(workload.precision);
+  return workload.stack.fused_cross_entropy ? e : e + 8;
+}
+
+}  // namespace tare
