@@ -20,7 +20,7 @@ set(TARE_MODULES
 
 # What a module links from outside the project: "module: CMake targets". Header-only libraries need no row.
 set(TARE_MODULE_LIBRARIES
-  "base: fmt::fmt tomlplusplus::tomlplusplus"
+  "base: fmt::fmt"
   "ingest: simdjson::simdjson"
   "plan: Threads::Threads"
   "cli: CLI11::CLI11"
