@@ -124,7 +124,7 @@ ActivationBytes by_recompute(const Workload& workload, const Traits& t, TensorBy
   ActivationBytes bytes;
   bytes.kept_none = attention + core + mlp;
   bytes.kept_full = {t.e * t.h, 0};
-  if (workload.stack.selective == "per_op") {
+  if (workload.stack.selective_share > 0) {
     bytes.kept_selective = per_op_bytes(workload, t, mlp_width);
   } else {
     // Core attention recomputed: flash already does, so nothing changes there.
