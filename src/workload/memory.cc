@@ -12,6 +12,9 @@ namespace {
 // NF4 with double quantisation (Dettmers et al. 2023): 4 bits, an 8-bit scale per 64 and an fp32 one per 64·256.
 constexpr double kNf4BytesPerParameter = (4.0 + 8.0 / 64 + 32.0 / (64 * 256)) / 8;
 
+// NCCL holds a few MiB of buffers for each channel, peer and protocol of every communicator: outside the allocator.
+constexpr double kCommunicatorBytes = 512.0 * 1024 * 1024;
+
 constexpr double kGatheredLayers = 2;  // FSDP: the layer that runs and the prefetched one
 
 // Optimizer bytes per trained parameter besides the weights themselves.
@@ -58,6 +61,7 @@ MemoryModel::MemoryModel(const Workload& workload) {
   head_ = double(model.vocab) * model.hidden;
   tied_ = model.tied_embeddings;
 
+  trains_edges_ = workload.lora.embeddings;
   adapters_only_ = workload.method == Method::kLora || workload.method == Method::kQlora;
   if (adapters_only_) {
     const AdapterShape adapters = adapter_shape(model, workload.lora);
@@ -83,6 +87,9 @@ MemoryModel::MemoryModel(const Workload& workload) {
   if (model.is_moe()) moe_activations_ = moe_layer_activations(workload);
   logit_bytes_per_token_ = logit_bytes(workload) * model.vocab;
   boundary_bytes_per_token_ = e * model.hidden;
+  keeps_stage_outputs_ = stack.keeps_stage_outputs;
+  step_bytes_ = stack.step_bytes;
+  reduces_copies_ = stack.step_bytes > 0 && stack.states == "mixed";
   fixed_bytes_ = stack.fixed_memory_bytes;
   fragmentation_ratio_ = stack.fragmentation_ratio;
 }
@@ -116,7 +123,8 @@ Memory MemoryModel::stage_memory(const Parallelism& p, const Stage& stage) const
   add_activations(p, stage, memory);
   const double allocated = memory.weights_bytes + memory.gradients_bytes + memory.optimizer_bytes +
                            memory.activations_bytes + memory.logits_bytes + memory.gathered_bytes;
-  memory.framework_bytes = fixed_bytes_;
+  const int communicators = (p.tp > 1) + (p.pp > 1) + (p.dp * p.cp > 1) + (p.ep > 1);
+  memory.framework_bytes = fixed_bytes_ + kCommunicatorBytes * communicators;
   memory.fragmentation_bytes = fragmentation_ratio_ * allocated;
   memory.total_bytes = allocated + memory.framework_bytes + memory.fragmentation_bytes;
   return memory;
@@ -146,12 +154,19 @@ void MemoryModel::add_states(const Parallelism& p, const Stage& stage, Memory& m
                             base_experts * frozen_bytes_ * expert_weight_share;
     trained = (stage.dense_layers * dense_layer_adapters_.dense + moe_layers * moe_layer_adapters_.dense) * per_tp;
     trained_experts = moe_layers * moe_layer_adapters_.expert * per_tp * per_ep;
+    if (trains_edges_) trained += edges;
   }
   const double shard_1 = p.zero_stage >= 1 ? per_data : 1, expert_1 = p.zero_stage >= 1 ? per_expert_data : 1;
   const double shard_2 = p.zero_stage >= 2 ? per_data : 1, expert_2 = p.zero_stage >= 2 ? per_expert_data : 1;
   memory.weights_bytes += weight_bytes_ * (trained * weight_share + trained_experts * expert_weight_share);
   memory.gradients_bytes = gradient_bytes_ * (trained * shard_2 + trained_experts * expert_2);
-  memory.optimizer_bytes = optimizer_bytes_ * (trained * shard_1 + trained_experts * expert_1);
+  // Copies for the step are made of the whole shard, except by ZeRO 3, which steps through its parameters in groups.
+  const double optimizer_bytes = optimizer_bytes_ + (p.zero_stage < 3 ? step_bytes_ : 0);
+  memory.optimizer_bytes = optimizer_bytes * (trained * shard_1 + trained_experts * expert_1);
+  if (reduces_copies_ && p.pp == 1 && p.dp > 1 && p.zero_stage < 2) {
+    // DeepSpeed's engine without pipeline flattens the reduced gradients beside the accumulated ones.
+    memory.gathered_bytes += frozen_edge_bytes_ * (trained + trained_experts);
+  }
 
   if (p.offload != Offload::kNone) {
     memory.host_bytes += memory.optimizer_bytes;
@@ -214,6 +229,7 @@ void MemoryModel::add_activations(const Parallelism& p, const Stage& stage, Memo
   if (stage.dense_layers > 0) working_bytes = working(dense_activations_);
   if (moe_layers > 0) working_bytes = std::max(working_bytes, working(moe_activations_));
   working_bytes *= tokens;
+  if (p.pp > 1 && keeps_stage_outputs_) per_token += boundary_bytes_per_token_ * replicated_share;
   memory.activations_bytes = per_token * tokens * stage.in_flight;
   double logits = 0;
   if (stage.head) {

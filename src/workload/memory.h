@@ -67,8 +67,9 @@ class MemoryModel {
   double embedding_ = 0, head_ = 0;
   bool tied_ = false;
   bool adapters_only_ = false;
+  bool trains_edges_ = false;  // LoRA with embedding and head trained in full, as copies of their own
   // Bytes per parameter.
-  double weight_bytes_ = 2, gradient_bytes_ = 4, optimizer_bytes_ = 12;  // trained ones
+  double weight_bytes_ = 2, gradient_bytes_ = 4, optimizer_bytes_ = 12, step_bytes_ = 0;  // trained ones
   double frozen_bytes_ = 2, frozen_edge_bytes_ = 2;                      // LoRA base: layers; embedding and head
   double gathered_weight_bytes_ = 2;
   double dequantised_params_ = 0;                                        // QLoRA: the largest matrix, in 16 bit
@@ -77,6 +78,8 @@ class MemoryModel {
   ActivationBytes dense_activations_, moe_activations_;
   double logit_bytes_per_token_ = 0;
   double boundary_bytes_per_token_ = 0;  // the residual stream of one token
+  bool keeps_stage_outputs_ = false;
+  bool reduces_copies_ = false;
   double fixed_bytes_ = 0, fragmentation_ratio_ = 0;
 };
 

@@ -107,20 +107,28 @@ TensorBytes per_op_bytes(const Workload& workload, const Traits& t, double mlp_w
   return bytes;
 }
 
-// Gradients alive while a layer runs backward: of the residual stream and the widest pair of neighbours, the MLP's
-// columns or the heads (with the scores' two gradients under standard attention).
-TensorBytes gradient_bytes(const Workload& workload, const Traits& t, double mlp_width) {
+double sum(const TensorBytes& t) { return t.replicated + t.split; }
+const TensorBytes& larger(const TensorBytes& a, const TensorBytes& b) { return sum(a) < sum(b) ? b : a; }
+
+// What a layer's backward holds beyond what it kept: the MLP goes first, with all that was kept and the gradients of its
+// columns; then the MLP's tensors are gone and attention runs with the gradients of the heads. Of the scores two
+// gradients are alive at once, in the place of the dropout's output once that has been used; a fused softmax works in
+// place.
+TensorBytes backward_bytes(const Workload& workload, const Traits& t, const TensorBytes& mlp, double mlp_width) {
   const LayerShape shape = layer_shape(workload.model);
-  const double mlp = t.e * shape.mlp_matrices * mlp_width;
+  const TensorBytes columns = {2 * t.e * t.h, t.e * shape.mlp_matrices * mlp_width};
   double heads = t.e * (2 * shape.query_width + shape.kv_width + shape.value_width);
-  if (t.standard) heads += 2 * t.e * workload.model.heads * workload.sequence_length;
-  return {2 * t.e * t.h, std::max(mlp, heads)};
+  if (t.standard) {
+    const double gradients = workload.stack.fused_elementwise || t.dropout ? 1 : 2;
+    heads += gradients * t.e * workload.model.heads * workload.sequence_length;
+  }
+  return larger(columns, TensorBytes{2 * t.e * t.h, heads} - mlp);
 }
 
 ActivationBytes by_recompute(const Workload& workload, const Traits& t, TensorBytes mlp, double mlp_width) {
   const TensorBytes core = core_bytes(workload, t);
   const TensorBytes attention = attention_bytes(workload, t);
-  const TensorBytes gradients = gradient_bytes(workload, t, mlp_width);
+  const TensorBytes gradients = backward_bytes(workload, t, mlp, mlp_width);
   ActivationBytes bytes;
   bytes.kept_none = attention + core + mlp;
   bytes.kept_full = {t.e * t.h, 0};

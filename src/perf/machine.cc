@@ -1,0 +1,123 @@
+#include "perf/machine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace tare {
+namespace {
+
+bool is_server_part(const Accelerator& accelerator) {
+  const std::string& form = accelerator.form_factor;
+  return form != "PCIe";
+}
+
+// Bytes per second and direction that PCIe moves in practice: 85 % of the line rate after encoding and packet headers.
+double pcie_bytes_per_s(int generation, int lanes) {
+  if (generation <= 0) return 0;
+  const double per_lane = 0.985e9 * std::pow(2, generation - 3);
+  return per_lane * (lanes > 0 ? lanes : 16) * 0.85;
+}
+
+// One-way latencies of a hop, seen by a collective: kernel hand-over included.
+double network_latency_s(const std::string& kind) {
+  const std::string text = to_lower(kind);
+  if (text.find("ib") == 0) return 6e-6;
+  if (text.find("roce") != std::string::npos) return 8e-6;
+  if (text.find("efa") != std::string::npos) return 18e-6;
+  if (text.find("tcp") != std::string::npos || text.find("ethernet") != std::string::npos) return 30e-6;
+  return 12e-6;
+}
+
+void set_links(Machine& machine, const Accelerator& accelerator, const NodeType& type) {
+  const int domain = type.nvlink_domain.value_or(1);
+  const int generation = type.pcie_generation > 0 ? type.pcie_generation : accelerator.pcie_generation;
+  const double pcie = pcie_bytes_per_s(generation > 0 ? generation : 4, type.pcie_lanes);
+  machine.host_bytes_per_s = pcie;
+  // Consumer cards have no peer-to-peer transfer: every byte goes through host memory, in and out of the same link.
+  const bool peer_to_peer = machine.server_part || accelerator.tdp_w.value_or(0) <= 400;
+  const Link bridge{LinkKind::kPcie, peer_to_peer ? pcie : pcie / 2, 8e-6};
+  machine.in_node = bridge;
+  if (domain > 1) {
+    const double rate = type.intra_node_bytes_per_s.value_or(accelerator.link_bytes_per_s.value_or(pcie));
+    const bool amd = accelerator.vendor == "amd";
+    machine.in_domain = {amd ? LinkKind::kXgmi : LinkKind::kNvlink, rate, 3e-6};
+    machine.domain_gpus = domain;
+  } else {
+    machine.in_domain = bridge;
+    machine.domain_gpus = std::max(type.gpus, 1);
+  }
+  machine.between_nodes = {LinkKind::kNetwork, type.inter_node_bytes_per_s_per_gpu.value_or(0), network_latency_s(type.nic_kind)};
+}
+
+DeliveryEffect delivery_effect(const Catalog& catalog, const Delivery& delivery) {
+  DeliveryEffect effect;
+  if (delivery.host == "vm") effect.compute_slowdown_ratio += parameter(catalog, "virt_tax_vm").base;
+  if (delivery.packaging == "container") effect.compute_slowdown_ratio += parameter(catalog, "ct_tax").base;
+  if (delivery.gpu_share == "mig") effect.compute_slowdown_ratio += parameter(catalog, "mig_tax").base;
+  if (delivery.gpu_share == "time_slice") effect.compute_slowdown_ratio += parameter(catalog, "timeslice_tax").base;
+  return effect;
+}
+
+}  // namespace
+
+void set_accelerator(Machine& machine, const Accelerator& accelerator) {
+  machine.gpu = accelerator.id;
+  machine.generation = accelerator.generation;
+  machine.server_part = is_server_part(accelerator);
+  machine.peak_fp16_flops = accelerator.peak_fp16_flops.value_or(0);
+  machine.peak_bf16_flops = accelerator.peak_bf16_flops.value_or(0);
+  machine.peak_fp8_flops = accelerator.peak_fp8_flops.value_or(0);
+  machine.peak_fp4_flops = accelerator.peak_fp4_flops.value_or(0);
+  machine.peak_fp32_flops = accelerator.peak_fp32_flops.value_or(0);
+  machine.memory_bytes = accelerator.memory_bytes;
+  machine.memory_bytes_per_s = accelerator.memory_bytes_per_s;
+  machine.tdp_w = accelerator.tdp_w.value_or(0);
+  machine.sm_count = accelerator.sm_count.value_or(0);
+}
+
+Machine machine_of_node(const Accelerator& accelerator, const NodeType& type, int nodes) {
+  Machine machine;
+  set_accelerator(machine, accelerator);
+  machine.gpus_per_node = std::max(type.gpus, 1);
+  machine.gpus = nodes * machine.gpus_per_node;
+  set_links(machine, accelerator, type);
+  if (type.memory_bytes) machine.host_memory_bytes = *type.memory_bytes / machine.gpus_per_node;
+  if (type.local_nvme_read_bytes_per_s) {
+    machine.storage_bytes_per_s = *type.local_nvme_read_bytes_per_s * type.local_nvme_count.value_or(1) * nodes;
+  }
+  return machine;
+}
+
+Machine make_machine(const Catalog& catalog, const Cluster& cluster) {
+  const NodeType& type = cluster.node_types.front().type;
+  Machine machine = machine_of_node(*find_accelerator(catalog, type.gpu), type, static_cast<int>(cluster.nodes.size()));
+  if (cluster.leaves.size() > 1) {
+    const Leaf& leaf = cluster.leaves.front();
+    machine.gpus_per_leaf = static_cast<int>(leaf.nodes.size()) * machine.gpus_per_node;
+    if (leaf.uplink_bytes_per_s && *leaf.uplink_bytes_per_s > 0) {
+      machine.oversubscription =
+          std::max(1.0, machine.between_nodes.bytes_per_s * machine.gpus_per_leaf / *leaf.uplink_bytes_per_s);
+    }
+  }
+  machine.delivery = delivery_effect(catalog, cluster.delivery);
+  return machine;
+}
+
+double peak_flops(const Machine& machine, Precision precision) {
+  const double half = machine.peak_bf16_flops > 0 ? machine.peak_bf16_flops : machine.peak_fp16_flops;
+  switch (precision) {
+    case Precision::kFp32:
+    case Precision::kTf32: return machine.peak_fp32_flops;
+    case Precision::kFp16: return machine.peak_fp16_flops > 0 ? machine.peak_fp16_flops : half;
+    case Precision::kBf16: return half;
+    case Precision::kFp8:
+    case Precision::kMxfp8: return machine.peak_fp8_flops > 0 ? machine.peak_fp8_flops : half;
+    case Precision::kNvfp4:
+      return machine.peak_fp4_flops > 0 ? machine.peak_fp4_flops : machine.peak_fp8_flops > 0 ? machine.peak_fp8_flops : half;
+  }
+  return half;
+}
+
+}  // namespace tare

@@ -1,0 +1,266 @@
+#include "perf/step.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "workload/flops.h"
+
+namespace tare {
+namespace {
+
+// Work and traffic side by side: perf/constants.h, dp_overlap_norm.
+double overlapped_s(double work, double traffic, double norm) {
+  return std::pow(std::pow(work, norm) + std::pow(traffic, norm), 1 / norm);
+}
+
+std::uint64_t cache_key(const Parallelism& p) {
+  return 1ULL | std::uint64_t(p.tp) << 1 | std::uint64_t(p.cp) << 13 | std::uint64_t(p.ep) << 25 |
+         std::uint64_t(p.micro_batch) << 39 | std::uint64_t(p.sequence_parallel) << 62;
+}
+
+std::size_t slot_of(std::uint64_t key, std::size_t slots) {
+  return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> 20) & (slots - 1);
+}
+
+int data_ranks(const Parallelism& p) { return p.dp * p.cp; }
+
+}  // namespace
+
+std::array<std::pair<std::string_view, double>, kStepPartCount> named_parts(const StepParts& parts) {
+  return {{{"compute_s", parts.compute_s},
+           {"recompute_s", parts.recompute_s},
+           {"tp_exposed_s", parts.tp_exposed_s},
+           {"cp_exposed_s", parts.cp_exposed_s},
+           {"ep_exposed_s", parts.ep_exposed_s},
+           {"pp_bubble_s", parts.pp_bubble_s},
+           {"pp_p2p_s", parts.pp_p2p_s},
+           {"pp_imbalance_s", parts.pp_imbalance_s},
+           {"dp_exposed_s", parts.dp_exposed_s},
+           {"optimizer_s", parts.optimizer_s},
+           {"data_stall_s", parts.data_stall_s},
+           {"straggler_s", parts.straggler_s},
+           {"delivery_s", parts.delivery_s}}};
+}
+
+double sum(const StepParts& p) {
+  return p.compute_s + p.recompute_s + p.tp_exposed_s + p.cp_exposed_s + p.ep_exposed_s + p.pp_bubble_s + p.pp_p2p_s +
+         p.pp_imbalance_s + p.dp_exposed_s + p.optimizer_s + p.data_stall_s + p.straggler_s + p.delivery_s;
+}
+
+StepParts parts_of(const StepTerms& t, unsigned without) {
+  const auto kept = [without](unsigned cause) { return (without & cause) ? 0.0 : 1.0; };
+  const double m = t.micro_batches;
+  StepParts parts;
+  parts.compute_s = (without & kWithoutKernel) ? t.model_flops / t.peak_flops : m * (t.layers * t.layer_s + t.edge_s);
+  parts.recompute_s = kept(kWithoutRecompute) * m * t.recomputed_layers * t.recompute_layer_s;
+  parts.tp_exposed_s = kept(kWithoutTp) * m *
+                       (t.layers * t.tp_layer_s + kept(kWithoutRecompute) * t.recomputed_layers * t.tp_recompute_s + t.tp_edge_s);
+  parts.cp_exposed_s = kept(kWithoutCp) * m * t.layers * t.cp_layer_s;
+  parts.ep_exposed_s =
+      kept(kWithoutEp) * m * (t.layers * t.ep_layer_s + kept(kWithoutRecompute) * t.recomputed_layers * t.ep_recompute_s);
+  const double on_stage = parts.compute_s + parts.recompute_s + parts.tp_exposed_s + parts.cp_exposed_s + parts.ep_exposed_s;
+  parts.pp_bubble_s = kept(kWithoutBubble) * t.bubble_slots * on_stage / m;
+  parts.pp_imbalance_s = kept(kWithoutBubble) * m * (t.slowest_stage_s - t.stage_s);
+  parts.pp_p2p_s = kept(kWithoutPp) * m * t.p2p_s;
+  parts.dp_exposed_s = kept(kWithoutDp) * (overlapped_s(t.dp_work_s, t.dp_traffic_s, t.dp_overlap_norm) - t.dp_work_s + t.dp_extra_s);
+  parts.optimizer_s = kept(kWithoutOptimizer) * t.optimizer_s;
+  const double network = parts.tp_exposed_s + parts.cp_exposed_s + parts.ep_exposed_s + parts.pp_p2p_s + parts.dp_exposed_s;
+  const double local = parts.compute_s + parts.recompute_s + parts.optimizer_s;
+  const double before = local + network + parts.pp_bubble_s + parts.pp_imbalance_s;
+  parts.straggler_s = kept(kWithoutStraggler) * t.straggler_ratio * before;
+  parts.delivery_s = kept(kWithoutDelivery) * (t.compute_slowdown_ratio * local + t.network_slowdown_ratio * network);
+  const double busy = before + parts.straggler_s + parts.delivery_s;
+  parts.data_stall_s = kept(kWithoutData) * std::max(0.0, t.data_read_s - busy);
+  return parts;
+}
+
+StepModel::StepModel(Workload workload, Machine machine, RankLayout layout, const StepConstants& constants)
+    : workload_(std::move(workload)), machine_(std::move(machine)), layout_(layout), constants_(constants),
+      layers_(workload_, machine_, constants_), memory_(workload_), parameters_(count_parameters(workload_.model)),
+      model_flops_per_token_(model_flops_per_token(workload_)), trainable_(trainable_parameters(workload_)),
+      cache_(256) {
+  peak_precision_ = workload_.precision;
+  peak_flops_ = peak_flops(machine_, workload_.precision);
+  // Expected maximum of n normal deviates: σ·√(2·ln n), the slowest rank that all wait for.
+  const double sigma = std::hypot(constants_.jitter_ratio, machine_.delivery.jitter_ratio);
+  straggler_ratio_ = sigma * std::sqrt(2 * std::log(std::max(machine_.gpus, 1)));
+}
+
+StepModel::StepModel(const StepModel& other)
+    : StepModel(other.workload_, other.machine_, other.layout_, other.constants_) {}
+
+int StepModel::stride_of(Axis axis, const Parallelism& p) const {
+  int stride = 1;
+  for (const Axis inner : layout_.order) {
+    if (inner == axis) break;
+    switch (inner) {
+      case Axis::kTp: stride *= p.tp; break;
+      case Axis::kCp: stride *= p.cp; break;
+      case Axis::kDp: stride *= p.dp; break;
+      case Axis::kPp: stride *= p.pp; break;
+    }
+  }
+  return stride;
+}
+
+const RankCost& StepModel::rank_cost(const Parallelism& p) {
+  const std::uint64_t key = cache_key(p);
+  std::size_t slot = slot_of(key, cache_.size());
+  while (cache_[slot].key != 0 && cache_[slot].key != key) slot = (slot + 1) & (cache_.size() - 1);
+  if (cache_[slot].key == key) return cache_[slot].cost;
+  if (2 * ++cached_ > cache_.size()) {
+    std::vector<Entry> larger(2 * cache_.size());
+    for (const Entry& entry : cache_) {
+      if (entry.key == 0) continue;
+      std::size_t to = slot_of(entry.key, larger.size());
+      while (larger[to].key != 0) to = (to + 1) & (larger.size() - 1);
+      larger[to] = entry;
+    }
+    cache_.swap(larger);
+    slot = slot_of(key, cache_.size());
+    while (cache_[slot].key != 0) slot = (slot + 1) & (cache_.size() - 1);
+  }
+  cache_[slot].key = key;
+  cache_[slot].cost = layers_.cost(p);
+  return cache_[slot].cost;
+}
+
+double StepModel::optimizer_s(const Parallelism& p) const {
+  const double shards = p.zero_stage >= 1 ? data_ranks(p) : 1;
+  const double local = trainable_ / (double(p.tp) * p.pp * shards);
+  const double relative = workload_.optimizer == "sgd" ? 0.45 : workload_.optimizer == "adam_8bit" ? 0.6 : 1;
+  if (p.offload == Offload::kNone) {
+    return constants_.step_fixed_s + local * constants_.optimizer_bytes * relative /
+                                         (machine_.memory_bytes_per_s * constants_.optimizer_share);
+  }
+  // Gradients go to the host, the CPU streams the states, weights come back.
+  const double host_link = machine_.host_bytes_per_s > 0 ? machine_.host_bytes_per_s : 12e9;
+  return constants_.step_fixed_s + local * (workload_.stack.gradient_bytes + 2) / host_link +
+         local * constants_.optimizer_bytes * relative / constants_.host_memory_bytes_per_s;
+}
+
+// Gradients and weights between the data-parallel ranks.
+void StepModel::dp_terms(const Parallelism& p, const RankCost& cost, StepTerms& t) const {
+  const ModelArchitecture& model = workload_.model;
+  const SoftwareStack& stack = workload_.stack;
+  const double moe_layers = model.is_moe() ? model.layers - model.first_dense_layers : 0;
+  const double head = model.tied_embeddings ? 0 : parameters_.head;
+  const double dense_layers = parameters_.total - parameters_.embedding - head - moe_layers * parameters_.experts_per_layer;
+  const double edge = p.pp > 1 ? std::max(parameters_.embedding, parameters_.head) : parameters_.embedding + head;
+  const bool frozen = workload_.method == Method::kLora || workload_.method == Method::kQlora;
+  const double weight_bytes = workload_.method == Method::kQlora ? 0.52 : stack.fp8_gather ? 1 : 2;
+  const double trained_share = frozen ? trainable_ / parameters_.total : 1;
+  const int data_stride = stride_of(Axis::kCp, p) < stride_of(Axis::kDp, p) ? stride_of(Axis::kCp, p) : stride_of(Axis::kDp, p);
+  const double steps_hidden = p.zero_stage >= 3 ? t.micro_batches : 1;
+  double gathered = 0, reduced = 0;
+  const auto add = [&](double parameters, int ranks, int stride) {
+    if (ranks <= 1 || parameters <= 0) return;
+    const GroupPlace place = place_group(machine_, ranks, stride);
+    const auto time = [&](Collective kind, double bytes) {
+      return collective_s(kind, bytes, machine_, place, constants_.dp_bus_share, constants_);
+    };
+    const double gradient_bytes = parameters * trained_share * stack.gradient_bytes;
+    if (p.zero_stage == 0) {
+      reduced += time(Collective::kAllReduce, gradient_bytes);
+    } else {
+      reduced += time(Collective::kReduceScatter, gradient_bytes);
+      const double weights = parameters * (p.zero_stage >= 3 ? 1 : trained_share) * weight_bytes;
+      gathered += time(Collective::kAllGather, weights) * (p.zero_stage >= 3 ? 2 : 1);
+    }
+  };
+  add((dense_layers / p.pp + edge) / p.tp, data_ranks(p), data_stride);
+  if (moe_layers > 0) {
+    const int expert_split = p.ep > 1 ? p.ep : p.tp;
+    add(moe_layers * parameters_.experts_per_layer / p.pp / expert_split, data_ranks(p) * p.tp / expert_split, expert_split);
+  }
+  (void)cost;
+  double traffic = steps_hidden * (gathered + reduced);
+  if (p.offload == Offload::kParameters && machine_.host_bytes_per_s > 0) {
+    traffic += t.micro_batches * 2 * 2 * parameters_.total / (double(p.tp) * p.pp * (p.zero_stage >= 3 ? data_ranks(p) : 1)) /
+               machine_.host_bytes_per_s;
+  }
+  t.dp_overlap_norm = p.zero_stage >= 3 ? constants_.fsdp_overlap_norm : constants_.dp_overlap_norm;
+  if (stack.dp_overlap) {
+    t.dp_work_s = steps_hidden * t.stage_s;
+    t.dp_traffic_s = traffic;
+  } else {
+    t.dp_extra_s = traffic;
+  }
+}
+
+StepTerms StepModel::terms(const Parallelism& p) {
+  const RankCost& cost = rank_cost(p);
+  const LayerCost& layer = cost.layer;
+  const double model_layers = workload_.model.layers;
+  StepTerms t;
+  t.micro_batches = double(workload_.global_batch) / (double(p.dp) * p.micro_batch);
+  t.layers = model_layers / p.pp;
+  t.layer_s = layer.forward_s + layer.backward_s;
+  const double edge_s = cost.edge.head_s + cost.edge.embedding_s;
+  t.edge_s = edge_s / p.pp;
+  if (p.recompute == Recompute::kSelective) {
+    t.recomputed_layers = t.layers;
+    t.recompute_layer_s = layer.selective_s;
+  } else if (p.recompute == Recompute::kFull) {
+    t.recomputed_layers = p.recompute_layers >= 0 ? std::min(double(p.recompute_layers), t.layers) : t.layers;
+    t.recompute_layer_s = layer.forward_s;
+    t.tp_recompute_s = layer.tp_forward_s;
+    t.ep_recompute_s = layer.ep_forward_s;
+  }
+  t.tp_layer_s = layer.tp_forward_s + layer.tp_backward_s;
+  t.tp_edge_s = cost.edge.tp_s / p.pp;
+  t.cp_layer_s = layer.cp_s;
+  t.ep_layer_s = layer.ep_forward_s + layer.ep_backward_s;
+  const double per_layer = t.layer_s + t.tp_layer_s + t.cp_layer_s + t.ep_layer_s;
+  const double recompute = t.recomputed_layers * (t.recompute_layer_s + t.tp_recompute_s + t.ep_recompute_s);
+  t.stage_s = t.layers * per_layer + t.edge_s + t.tp_edge_s + recompute;
+  t.slowest_stage_s = t.stage_s;
+  if (p.pp > 1) {
+    // The last stage also runs the head; an uneven division leaves it the fewest layers.
+    const double most = std::ceil(t.layers);
+    const double last = model_layers - most * (p.pp - 1);
+    const double one = per_layer + recompute / t.layers;
+    t.slowest_stage_s = std::max({t.stage_s, most * one + cost.edge.embedding_s, std::max(last, 0.0) * one + cost.edge.head_s + cost.edge.tp_s});
+    t.bubble_slots = double(p.pp - 1) / p.vpp * (p.schedule == PipelineSchedule::kZeroBubble ? 1.0 / 3 : 1.0);
+    const double activation = double(p.micro_batch) * workload_.sequence_length / p.cp * workload_.model.hidden * 2 / p.tp;
+    const double message = point_to_point_s(activation, machine_, stride_of(Axis::kPp, p), constants_.pp_bus_share, constants_);
+    t.p2p_s = 2 * p.vpp * message * constants_.p2p_exposed;
+  }
+  dp_terms(p, cost, t);
+  t.optimizer_s = optimizer_s(p);
+  if (machine_.storage_bytes_per_s > 0) t.data_read_s = workload_.data_bytes_per_step / machine_.storage_bytes_per_s;
+  t.straggler_ratio = straggler_ratio_;
+  t.compute_slowdown_ratio = machine_.delivery.compute_slowdown_ratio;
+  t.network_slowdown_ratio = machine_.delivery.network_slowdown_ratio;
+  const double recomputed_flops = p.recompute == Recompute::kFull        ? layer.forward_flops
+                                  : p.recompute == Recompute::kSelective ? layer.selective_flops
+                                                                         : 0;
+  t.hardware_flops = t.micro_batches * (t.layers * layer.flops + t.recomputed_layers * recomputed_flops + cost.edge.flops / p.pp);
+  t.model_flops = model_flops_per_token_ * tokens_per_step(workload_) / gpus(p);
+  t.peak_flops = peak_flops_;
+  return t;
+}
+
+double StepModel::step_time_s(const Parallelism& p, unsigned without) { return sum(parts_of(terms(p), without)); }
+
+Step StepModel::evaluate(const Parallelism& p) {
+  const StepTerms t = terms(p);
+  Step step;
+  step.parts = parts_of(t);
+  step.step_time_s = sum(step.parts);
+  step.tokens_per_s = tokens_per_step(workload_) / step.step_time_s;
+  step.tokens_per_s_per_gpu = step.tokens_per_s / gpus(p);
+  step.model_flops_per_gpu = t.model_flops;
+  step.hardware_flops_per_gpu = t.hardware_flops;
+  step.peak_flops = t.peak_flops;
+  step.peak_precision = peak_precision_;
+  step.mfu_ratio = t.model_flops / (step.step_time_s * t.peak_flops);
+  step.hfu_ratio = t.hardware_flops / (step.step_time_s * t.peak_flops);
+  const StepParts& parts = step.parts;
+  const double idle = parts.pp_bubble_s + parts.pp_imbalance_s + parts.data_stall_s + parts.straggler_s;
+  step.kernel_busy_ratio = 1 - idle / step.step_time_s;
+  step.memory = memory_.peak(p);
+  return step;
+}
+
+}  // namespace tare

@@ -1,0 +1,84 @@
+// Which offers can run the job, each at its best parallelism, ranked; what was refused and why.
+//
+// Exact over the stated space: bounds prune, nothing is sampled. Deterministic: the same inputs give the same bytes,
+// whatever the number of threads.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cost/bill.h"
+
+namespace tare {
+
+// What a search tries. An empty list means the default set for the workload (plan/space.h says which).
+struct SpaceLimits {
+  std::vector<int> tp, pp, vpp, cp, ep, micro_batch, zero_stage;
+  std::vector<Recompute> recompute;
+  bool offload = true;
+  bool partial_recompute = false;      // full recompute of 1 … n layers of a stage (the large space)
+};
+
+struct PlanRequest {
+  Job job;
+  Date as_of;
+  std::optional<int> max_price_age_days;   // leave older and undated prices out
+  int stale_after_days = 180;
+  std::optional<AssumedFabric> assume_fabric;
+  bool include_suspect = false;
+  std::vector<Cluster> clusters;           // the person's own, ranked beside the offers
+  SpaceLimits space;
+  int threads = 2;
+  std::string objective = "cost";          // cost, time
+};
+
+struct PlanOption {
+  int rank = 0;
+  bool chosen = false;
+  Offer offer;
+  NodeType node_type;
+  std::string gpu;
+  int gpus = 0;
+  int nodes = 0;
+  bool stale = false;
+  bool fabric_assumed = false;
+  Parallelism parallelism;
+  Step step;
+  double capacity_bytes = 0;               // of one GPU
+  Run run;
+  double price_usd_per_gpu_h = 0;          // as billed; for owned hardware the whole hourly cost
+  std::string price_date;
+  bool meets_deadline = true;
+  bool meets_budget = true;
+  Bill bill;
+  std::vector<std::string> assumed;
+};
+
+struct Refusal {
+  std::string offer;
+  int gpus = 0;
+  std::string reason;                      // memory, divisibility, no_known_fabric, stale_price, tenancy, …
+  std::string needed, had;
+  std::string nearest;                     // the nearest change that would make it fit
+};
+
+struct Plan {
+  Job job;
+  long long configurations = 0;            // evaluated or proven no better by a bound
+  long long pruned = 0;
+  std::map<std::string, long long> infeasible;  // configurations refused, by reason
+  double elapsed_s = 0;
+  int stale_prices = 0;
+  std::vector<PlanOption> options;         // ranked
+  std::vector<Refusal> refused;
+  std::string closest;                     // when nothing meets deadline and budget: what is closest and by how much
+};
+
+Result<Plan> make_plan(const PlanRequest& request, const Catalog& catalog);
+
+// One choice in full: the best (or the job's pinned) parallelism of one cluster or offer.
+Result<PlanOption> estimate(const PlanRequest& request, const Catalog& catalog, const Cluster& cluster, int gpus);
+
+}  // namespace tare

@@ -1,0 +1,74 @@
+// From one step to the whole run: start-up, checkpoints, failures, restarts.
+//
+//   productive_s  P = steps · step_time_s
+//   interval      T = max(W, Daly(δ, M)), δ the blocking stall, W the time until durable, M the mean time to an
+//                 interruption of this job; Daly's form is √(2δM)·(1 + √(δ/2M)/3 + δ/18M) − δ, Young's √(2δM) its limit
+//                 for δ ≪ M, and M itself for δ ≥ 2M
+//   loss          L = T/2 (+ W when async) + detection + restart, for each interruption
+//   wall_s        = P + startup + stalls + (wall/M)·L, interruptions happening in wall time, hence
+//                 (P + startup + stalls) ÷ (1 − L/M). With L ≥ M the run never ends: `finishes` says so.
+// Sources: Young 1974, Daly 2006; parameters from data/catalog/parameters.csv. docs/bill.md has every equation.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/formula.h"
+#include "cluster/cluster.h"
+#include "perf/step.h"
+
+namespace tare {
+
+struct RunInput {
+  double tokens = 0;
+  double tokens_per_step = 0;
+  double step_time_s = 0;
+  int gpus = 0;
+  int nodes = 0;
+  double parameters = 0;  // of the checkpoint
+  double checkpoint_bytes = 0;
+  CheckpointPolicy checkpoint;
+  double data_bytes = 0;  // staged at the first start, a node's share at each restart; 0 = none stated
+  Purchase purchase = Purchase::kOnDemand;
+  GpuGeneration generation = GpuGeneration::kUnknown;
+  std::string host;  // delivery.host
+  double kernel_busy_ratio = 1;
+  std::optional<double> node_power_w;  // rating of one node
+};
+
+struct Run {
+  double steps = 0;
+  double productive_s = 0;
+  double startup_s = 0;  // the first start
+  double checkpoint_stall_s = 0;
+  double failures = 0;           // expected interruptions
+  double hardware_failures = 0;  // of these, not spot reclaims: what an engineer looks into
+  double failure_lost_s = 0;     // rework, detection, restart, over the run
+  double wall_s = 0;             // the sum of the four; infinite when the run does not finish
+  std::optional<double>
+      wall_low_s;  // over the ranges of the parameters, taken one at a time and combined as independent
+  std::optional<double> wall_high_s;  // nullopt: at the far end of some range the run does not finish
+  bool finishes = true;               // false: interruptions take more than they leave; goodput 0, wall infinite
+  double gpu_hours = 0;               // wall × GPUs
+  double goodput_ratio = 0;           // productive ÷ wall
+  double mtti_s = 0;                  // mean time to an interruption of this job
+  double checkpoint_interval_s = 0;
+  double checkpoint_block_s = 0;    // δ: training stands still, for each checkpoint
+  double checkpoint_durable_s = 0;  // W: until it can be restarted from
+  double restart_s = 0;             // from detection to training again, without the rework
+  double loss_per_failure_s = 0;    // L
+  double checkpoint_bytes = 0;
+  double data_bytes = 0;          // as given
+  double checkpoints = 0;         // written, the last at the end of the run
+  double it_energy_j = 0;         // IT side, all nodes; 0 when the node's power is unknown
+  std::vector<Formula> formulas;  // run.steps, run.wall_s, …
+};
+
+// Preconditions: tokens_per_step, step_time_s > 0; gpus, nodes ≥ 1.
+Run estimate_run(const RunInput& input, const Catalog& catalog);
+
+// The catalog parameters a run may ask for: a test checks that the shipped catalog has them all.
+const std::vector<std::string>& run_parameter_ids();
+
+}  // namespace tare
