@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
   nlopt_set_ftol_rel(opt, 1e-6);
   double value = 0;
   std::fprintf(stderr, "%zu rows, %zu variables\n", problem.rows.size(), x.size());
-  nlopt_optimize(opt, x.data(), &value, &problem);
+  nlopt_optimize(opt, x.data(), &value);
   nlopt_destroy(opt);
   std::printf("objective %.5f after %ld evaluations\n", value, problem.evaluations);
   for (std::size_t i = 0; i < x.size(); ++i) {
