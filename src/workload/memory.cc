@@ -21,7 +21,7 @@ constexpr double kGatheredLayers = 2;  // FSDP: the layer that runs and the pref
 double optimizer_bytes(const Workload& workload) {
   const std::string& states = workload.stack.states;
   const double master = states == "mixed" ? 4 : 0;
-  const double moment = states == "pure" ? element_bytes(workload.precision) : 4;
+  const double moment = states == "pure" ? element_bytes(workload) : 4;
   if (workload.optimizer == "sgd") return master;
   if (workload.optimizer == "adam_8bit") return master + 2.0 * (1 + 4.0 / 256);  // fp32 scale per block of 256
   return master + 2 * moment;
@@ -49,7 +49,7 @@ MemoryModel::MemoryModel(const Workload& workload) {
   const ModelArchitecture& model = workload.model;
   const SoftwareStack& stack = workload.stack;
   const LayerShape shape = layer_shape(model);
-  const double e = element_bytes(workload.precision);
+  const double e = element_bytes(workload);
   const double norms = double(model.norms_per_layer) * model.hidden * (model.norm_bias ? 2 : 1);
 
   layers_ = model.layers;
@@ -87,6 +87,8 @@ MemoryModel::MemoryModel(const Workload& workload) {
   if (model.is_moe()) moe_activations_ = moe_layer_activations(workload);
   logit_bytes_per_token_ = logit_bytes(workload) * model.vocab;
   boundary_bytes_per_token_ = e * model.hidden;
+  whole_gradients_ = stack.whole_gradients;
+  edges_apart_ = stack.edges_apart;
   keeps_stage_outputs_ = stack.keeps_stage_outputs;
   step_bytes_ = stack.step_bytes;
   reduces_copies_ = stack.step_bytes > 0 && stack.states == "mixed";
@@ -160,6 +162,9 @@ void MemoryModel::add_states(const Parallelism& p, const Stage& stage, Memory& m
   const double shard_2 = p.zero_stage >= 2 ? per_data : 1, expert_2 = p.zero_stage >= 2 ? per_expert_data : 1;
   memory.weights_bytes += weight_bytes_ * (trained * weight_share + trained_experts * expert_weight_share);
   memory.gradients_bytes = gradient_bytes_ * (trained * shard_2 + trained_experts * expert_2);
+  if (whole_gradients_ && p.zero_stage >= 2 && global_batch_ > double(p.dp) * p.micro_batch) {
+    memory.gathered_bytes += gradient_bytes_ * (trained + trained_experts) - memory.gradients_bytes;
+  }
   // Copies for the step are made of the whole shard, except by ZeRO 3, which steps through its parameters in groups.
   const double optimizer_bytes = optimizer_bytes_ + (p.zero_stage < 3 ? step_bytes_ : 0);
   memory.optimizer_bytes = optimizer_bytes * (trained * shard_1 + trained_experts * expert_1);
@@ -187,11 +192,16 @@ void MemoryModel::add_gathered(const Parallelism& p, const Stage& stage, Memory&
   const Parameters& layer = moe ? moe_layer_ : dense_layer_;
   const double layer_params = (layer.dense + layer.expert / p.ep) * per_tp;
   memory.gathered_bytes += dequantised_params_ * 2 * per_tp;
+  if (p.sequence_parallel && p.tp > 1) {
+    // The running GEMM's input is gathered whole before it, and its gradient comes whole after it.
+    memory.gathered_bytes += 2 * boundary_bytes_per_token_ * tokens_per_sequence_ * p.micro_batch / p.cp;
+  }
   const bool sharded = p.zero_stage >= 3 && double(p.dp) * p.cp > 1;
   if (!sharded && p.offload != Offload::kParameters) return;
   double edges = 0;
   if (stage.embedding) edges += embedding_;
   if (stage.head && !(stage.embedding && tied_)) edges += head_;
+  if (edges_apart_) edges = stage.head ? head_ : embedding_;
   edges *= per_tp;
   memory.gathered_bytes += kGatheredLayers * layer_params * gathered_weight_bytes_ + edges * frozen_edge_bytes_;
   if (!adapters_only_) {

@@ -78,7 +78,7 @@ class MemoryModel {
   ActivationBytes dense_activations_, moe_activations_;
   double logit_bytes_per_token_ = 0;
   double boundary_bytes_per_token_ = 0;  // the residual stream of one token
-  bool keeps_stage_outputs_ = false;
+  bool keeps_stage_outputs_ = false, whole_gradients_ = false, edges_apart_ = false;
   bool reduces_copies_ = false;
   double fixed_bytes_ = 0, fragmentation_ratio_ = 0;
 };

@@ -21,18 +21,20 @@ struct Traits {
   bool eager_norm = false;   // fp32 input copy and normalised output kept besides the result
   bool fused_mlp = false;    // activation and product in one kernel: the activation's output is not kept
   bool dropout = false;
+  bool adapter_dropout = false;  // adapters read their own dropped-out copy of the input
   bool standard = false;     // scores kept
 };
 
 Traits traits_of(const Workload& workload) {
   const SoftwareStack& stack = workload.stack;
   Traits t;
-  t.e = element_bytes(workload.precision);
+  t.e = element_bytes(workload);
   t.h = workload.model.hidden;
   t.frozen = is_adapter_method(workload.method);
   t.eager_norm = workload.model.rms_norm && !stack.fused_elementwise;
   t.fused_mlp = stack.fused_elementwise;
-  t.dropout = stack.dropout;
+  t.dropout = stack.dropout && !t.frozen;
+  t.adapter_dropout = t.frozen && stack.adapter_dropout;
   t.standard = workload.attention == AttentionKernel::kStandard;
   return t;
 }
@@ -52,6 +54,9 @@ TensorBytes core_bytes(const Workload& workload, const Traits& t) {
   return {0, per_score * heads * workload.sequence_length};
 }
 
+// What an adapter behind a dropout keeps of an input: the dropped-out copy and the mask.
+double dropped_copy(const Traits& t, double width) { return (t.e + 1) * width; }
+
 TensorBytes attention_bytes(const Workload& workload, const Traits& t) {
   const ModelArchitecture& model = workload.model;
   const LayerShape shape = layer_shape(model);
@@ -59,7 +64,13 @@ TensorBytes attention_bytes(const Workload& workload, const Traits& t) {
   const bool expands = workload.stack.expands_kv;
   const double key_value =
       expands && !model.is_mla() ? 2 * shape.query_width : shape.kv_width + shape.value_width;
-  TensorBytes bytes = norm_bytes(t, !t.frozen || lora.query || lora.key || lora.value);
+  const bool reads_input = lora.query || lora.key || lora.value;
+  TensorBytes bytes = norm_bytes(t, !t.frozen || (reads_input && !t.adapter_dropout));
+  if (t.adapter_dropout) {
+    const int inputs = lora.query + lora.key + lora.value;
+    bytes.replicated += inputs * dropped_copy(t, t.h);
+    bytes.split += lora.output * dropped_copy(t, shape.output_width);
+  }
   bytes.split += t.e * (shape.query_width + key_value + shape.output_width);
   if (model.is_mla()) {
     // Latents before and after their norms: replicated, since every rank expands its own heads from them.
@@ -71,14 +82,18 @@ TensorBytes attention_bytes(const Workload& workload, const Traits& t) {
 
 // `width` columns of an MLP (gated: gate, up, and their product; GELU: its input and output).
 double mlp_columns(const Workload& workload, const Traits& t, double width) {
-  const bool product_needed = !t.frozen || workload.lora.mlp;
+  const bool product_needed = !t.frozen || (workload.lora.mlp && !t.adapter_dropout);
   double tensors = workload.model.gated_mlp ? (t.fused_mlp ? 2 : 3) : 1;
   if (product_needed) tensors += 1;
-  return tensors * t.e * width;
+  const double dropped = t.adapter_dropout && workload.lora.mlp ? dropped_copy(t, width) : 0;
+  return tensors * t.e * width + dropped;
 }
 
 TensorBytes dense_mlp_bytes(const Workload& workload, const Traits& t) {
-  TensorBytes bytes = norm_bytes(t, !t.frozen || workload.lora.mlp);
+  TensorBytes bytes = norm_bytes(t, !t.frozen || (workload.lora.mlp && !t.adapter_dropout));
+  if (t.adapter_dropout && workload.lora.mlp) {
+    bytes.replicated += (workload.model.gated_mlp ? 2 : 1) * dropped_copy(t, t.h);
+  }
   bytes.split += mlp_columns(workload, t, workload.model.ffn_hidden);
   if (t.dropout) bytes.replicated += t.h;
   return bytes;
@@ -150,8 +165,9 @@ ActivationBytes by_recompute(const Workload& workload, const Traits& t, TensorBy
 
 }  // namespace
 
-double element_bytes(Precision precision) {
-  return precision == Precision::kFp32 || precision == Precision::kTf32 ? 4 : 2;
+double element_bytes(const Workload& workload) {
+  if (workload.method == Method::kQlora) return workload.stack.qlora_element_bytes;
+  return workload.precision == Precision::kFp32 || workload.precision == Precision::kTf32 ? 4 : 2;
 }
 
 ActivationBytes dense_layer_activations(const Workload& workload) {
@@ -169,7 +185,7 @@ ActivationBytes moe_layer_activations(const Workload& workload) {
 // 16-bit logits and, unless the loss is fused, their fp32 copy and its gradient: 2 + 4 + 4.
 double logit_bytes(const Workload& workload) {
   if (workload.stack.logit_bytes > 0) return workload.stack.logit_bytes;
-  const double e = element_bytes(workload.precision);
+  const double e = element_bytes(workload);
   return workload.stack.fused_cross_entropy ? e : e + 8;
 }
 

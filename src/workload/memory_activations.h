@@ -34,7 +34,8 @@ ActivationBytes moe_layer_activations(const Workload& workload);
 // Bytes per logit at the peak of the loss on the last stage.
 double logit_bytes(const Workload& workload);
 
-// Bytes of one element of activations: 4 in fp32 and tf32, else 2 (8- and 4-bit GEMMs keep 16-bit residuals).
-double element_bytes(Precision precision);
+// Bytes of one element of activations: 4 in fp32 and tf32, else 2 (8- and 4-bit GEMMs keep 16-bit residuals)
+// or what the stack says for QLoRA.
+double element_bytes(const Workload& workload);
 
 }  // namespace tare

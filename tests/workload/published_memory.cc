@@ -163,7 +163,7 @@ Result<std::vector<PublishedMemory>> read_published_memory(const std::string& pa
 }
 
 double predicted_bytes(const Memory& memory, const std::string& memory_kind) {
-  if (memory_kind == "nvidia-smi") return memory.total_bytes;
+  if (memory_kind == "nvidia-smi" || memory_kind == "unstated") return memory.total_bytes;
   if (memory_kind == "allocated") return allocated_bytes(memory);
   if (memory_kind == "activations") return memory.activations_bytes;
   return memory.total_bytes - memory.framework_bytes;
