@@ -9,8 +9,7 @@ namespace tare {
 namespace {
 
 bool is_server_part(const Accelerator& accelerator) {
-  const std::string& form = accelerator.form_factor;
-  return form != "PCIe";
+  return !equals_ignoring_case(accelerator.form_factor, "pcie");
 }
 
 // Bytes per second and direction that PCIe moves in practice: 85 % of the line rate after encoding and packet headers.

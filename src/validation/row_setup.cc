@@ -99,9 +99,8 @@ Precision precision_of(const ThroughputRow& row, const SoftwareStack& stack, Ass
     text = stack.default_precision;
     assumed.push_back("precision = " + text + " (" + stack.id + ")");
   }
-  if (text == "nvfp4" && !stack.fp4_recipe.empty() && to_lower(row.framework).find("qonf4") != std::string::npos) {
-    text = stack.fp4_recipe;
-  }
+  // Weights stored in 4 bit by a stack that multiplies them in a wider format of its own.
+  if (row.method == "qlora" && !stack.fp4_recipe.empty()) text = stack.fp4_recipe;
   return parse_precision(text).value_or(Precision::kBf16);
 }
 

@@ -1,0 +1,155 @@
+#include "plan/candidate.h"
+
+#include <algorithm>
+
+#include "base/quantity.h"
+#include "workload/workload.h"
+
+namespace tare {
+namespace {
+
+const SoftwareStack& stack_of(const Job& job, const Catalog& catalog) {
+  const SoftwareStack* stack = find_stack(catalog, job.stack.empty() ? "generic" : job.stack);
+  return stack != nullptr ? *stack : catalog.stacks.back();
+}
+
+Workload workload_of(const Job& job, const Catalog& catalog, std::vector<std::string>& assumed) {
+  const SoftwareStack& stack = stack_of(job, catalog);
+  if (job.stack.empty()) assumed.push_back("stack = " + stack.id + " (none stated)");
+  Workload workload = make_workload(job, stack, &assumed);
+  // The dataset is read once over the run, in step with the tokens.
+  if (job.data.bytes && job.tokens > 0) workload.data_bytes_per_step = *job.data.bytes * tokens_per_step(job) / job.tokens;
+  return workload;
+}
+
+// The machine of the GPUs the job uses: the cluster's, cut down where not all of it is needed.
+Machine machine_of(const Catalog& catalog, const Candidate& candidate) {
+  Machine machine = make_machine(catalog, candidate.cluster);
+  machine.gpus = candidate.gpus;
+  machine.gpus_per_node = std::min(machine.gpus_per_node, candidate.gpus);
+  return machine;
+}
+
+Refusal memory_refusal(const Candidate& candidate, const SearchResult& found, double capacity, std::string nearest) {
+  Refusal refusal;
+  refusal.offer = candidate.offer.id;
+  refusal.gpus = candidate.gpus;
+  refusal.reason = "memory";
+  refusal.needed = format_gib(found.least_memory_bytes) + " (" + to_text(found.least_memory) + ")";
+  refusal.had = format_gib(capacity) + " per " + candidate.node_type.gpu;
+  refusal.nearest = std::move(nearest);
+  return refusal;
+}
+
+// Up to eight times the GPUs, the first size at which some configuration fits.
+std::string nearest_size_that_fits(const PlanRequest& request, const Workload& workload, const Machine& machine) {
+  Machine larger = machine;
+  for (int times = 2; times <= 8; times *= 2) {
+    larger.gpus = machine.gpus * times;
+    StepModel model(workload, larger);
+    const Space space = make_space(workload, larger, request.space);
+    if (search(model, space, machine.memory_bytes).best) return "fits on " + std::to_string(larger.gpus) + " GPUs";
+  }
+  return "no size up to " + std::to_string(machine.gpus * 8) + " GPUs fits: a GPU with more memory, LoRA or a smaller sequence";
+}
+
+double checkpoint_bytes_of(const Workload& workload, const Catalog& catalog) {
+  return parameter(catalog, "ckpt_bytes_param").base * trainable_parameters(workload);
+}
+
+RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate, const Workload& workload,
+                   const Machine& machine, const Step& step) {
+  RunInput input;
+  input.tokens = request.job.tokens;
+  input.tokens_per_step = tokens_per_step(workload);
+  input.step_time_s = step.step_time_s;
+  input.gpus = candidate.gpus;
+  input.nodes = static_cast<int>(candidate.cluster.nodes.size());
+  input.parameters = trainable_parameters(workload);
+  input.checkpoint_bytes = checkpoint_bytes_of(workload, catalog);
+  input.checkpoint = request.job.checkpoint;
+  input.data_bytes = request.job.data.bytes.value_or(0);
+  input.purchase = candidate.offer.purchase;
+  input.generation = machine.generation;
+  input.host = candidate.cluster.delivery.host;
+  input.kernel_busy_ratio = step.kernel_busy_ratio;
+  input.node_power_w = candidate.node_type.node_power_w;
+  return input;
+}
+
+}  // namespace
+
+PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate, StepModel& model,
+                        const Parallelism& parallelism, std::vector<std::string> assumed) {
+  const Machine& machine = model.machine();
+  PlanOption option;
+  option.offer = candidate.offer;
+  option.node_type = candidate.node_type;
+  option.gpu = machine.gpu;
+  option.gpus = candidate.gpus;
+  option.nodes = static_cast<int>(candidate.cluster.nodes.size());
+  option.stale = candidate.offer.purchase != Purchase::kOwned && is_stale(candidate.offer, request.as_of, request.stale_after_days);
+  option.fabric_assumed = candidate.cluster.fabric_assumed;
+  option.parallelism = parallelism;
+  option.step = model.evaluate(parallelism);
+  option.capacity_bytes = machine.memory_bytes;
+  option.run = estimate_run(run_input(request, catalog, candidate, model.workload(), machine, option.step), catalog);
+  option.price_date = candidate.offer.purchase == Purchase::kOwned ? "" : price_date_text(candidate.offer);
+  BillInput bill;
+  bill.offer = &option.offer;
+  bill.node_type = &option.node_type;
+  bill.nodes = option.nodes;
+  bill.gpus = option.nodes * std::max(option.offer.gpus, 1);
+  bill.gpus_used = candidate.gpus;
+  bill.tokens = request.job.tokens;
+  bill.run = option.run;
+  bill.step_time_s = option.step.step_time_s;
+  bill.step_time_after_removal_s = remove_causes(model, parallelism);
+  option.bill = make_bill(bill, catalog);
+  const bool hourly = option.offer.purchase != Purchase::kOwned && option.offer.price_usd_per_h.has_value();
+  option.price_usd_per_gpu_h = hourly ? price_usd_per_gpu_h(option.offer)
+                               : option.bill.billed_gpu_hours > 0 ? option.bill.total.usd / option.bill.billed_gpu_hours : 0;
+  option.meets_deadline = option.run.finishes && (!request.job.deadline_s || option.run.wall_s <= *request.job.deadline_s);
+  option.meets_budget = is_known(option.bill) && (!request.job.budget_usd || option.bill.total.usd <= *request.job.budget_usd);
+  if (option.fabric_assumed) assumed.push_back("fabric between nodes (--assume-fabric)");
+  option.assumed = std::move(assumed);
+  return option;
+}
+
+CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate) {
+  CandidateResult result;
+  std::vector<std::string> assumed;
+  Workload workload = workload_of(request.job, catalog, assumed);
+  const Machine machine = machine_of(catalog, candidate);
+  StepModel model(workload, machine);
+  if (request.job.parallelism) {
+    Parallelism pinned = *request.job.parallelism;
+    if (const auto no = check_divisibility(workload, machine, pinned)) {
+      result.outcome = Refusal{candidate.offer.id, candidate.gpus, no->reason, no->needed, no->had, "another [parallelism]"};
+      return result;
+    }
+    result.searched.evaluated = 1;
+    const double bytes = model.memory(pinned).total_bytes;
+    result.searched.least_memory_bytes = bytes;
+    result.searched.least_memory = pinned;
+    if (bytes <= machine.memory_bytes) result.searched.best = pinned;
+  } else {
+    const Space space = make_space(workload, machine, request.space);
+    result.indivisible = space.indivisible;
+    if (space.size == 0) {
+      result.outcome = Refusal{candidate.offer.id, candidate.gpus, "divisibility", "degrees that divide " + std::to_string(candidate.gpus) + " GPUs, the batch and the layers",
+                               "none", "a global batch that is a multiple of the GPUs"};
+      return result;
+    }
+    result.searched = search(model, space, machine.memory_bytes);
+  }
+  if (!result.searched.best) {
+    const std::string nearest = request.job.parallelism ? "another [parallelism]" : nearest_size_that_fits(request, workload, machine);
+    result.outcome = memory_refusal(candidate, result.searched, machine.memory_bytes, nearest);
+    return result;
+  }
+  result.outcome = price_option(request, catalog, candidate, model, *result.searched.best, std::move(assumed));
+  return result;
+}
+
+}  // namespace tare

@@ -1,0 +1,32 @@
+// One offer (or own cluster) at one size, evaluated at its fastest parallelism that fits.
+#pragma once
+
+#include <variant>
+
+#include "plan/plan.h"
+#include "plan/search.h"
+
+namespace tare {
+
+struct Candidate {
+  Offer offer;
+  NodeType node_type;
+  Cluster cluster;        // exactly the nodes it takes
+  int gpus = 0;           // used by the job
+  bool own_cluster = false;
+};
+
+struct CandidateResult {
+  std::variant<PlanOption, Refusal> outcome;
+  SearchResult searched;
+  long long indivisible = 0;
+};
+
+// Searches (or takes the job's pinned parallelism) and prices it. Thread-safe: reads only.
+CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate);
+
+// The cheap part for a parallelism found before on an equal machine.
+PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate, StepModel& model,
+                        const Parallelism& parallelism, std::vector<std::string> assumed);
+
+}  // namespace tare

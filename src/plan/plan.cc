@@ -1,0 +1,202 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "base/quantity.h"
+#include "base/text.h"
+#include "plan/candidate.h"
+#include "plan/requirements.h"
+
+namespace tare {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// One unit sold has `offer.gpus` GPUs; the job takes whole units.
+int units_for(int gpus, int per_unit) { return (gpus + per_unit - 1) / per_unit; }
+
+// The first `nodes` nodes of a person's own cluster.
+Cluster first_nodes(Cluster cluster, int nodes) {
+  if (nodes >= static_cast<int>(cluster.nodes.size())) return cluster;
+  cluster.nodes.resize(static_cast<std::size_t>(nodes));
+  const auto beyond = [nodes](int node) { return node >= nodes; };
+  for (Leaf& leaf : cluster.leaves) std::erase_if(leaf.nodes, beyond);
+  std::erase_if(cluster.leaves, [](const Leaf& leaf) { return leaf.nodes.empty(); });
+  for (auto& domain : cluster.nvlink_domains) std::erase_if(domain, beyond);
+  std::erase_if(cluster.nvlink_domains, [](const std::vector<int>& domain) { return domain.empty(); });
+  return cluster;
+}
+
+Offer offer_of(const Cluster& cluster) {
+  if (cluster.offer) return *cluster.offer;
+  Offer offer;
+  offer.id = cluster.name.empty() ? "cluster" : cluster.name;
+  offer.provider = offer.id;
+  offer.region = "*";
+  offer.gpu = cluster.node_types.front().type.gpu;
+  offer.gpus = cluster.node_types.front().type.gpus;
+  offer.delivery = cluster.delivery;
+  return offer;
+}
+
+struct Candidates {
+  std::vector<Candidate> tried;
+  std::vector<Refusal> refused;
+};
+
+void add_offers(const PlanRequest& request, const Catalog& catalog, int gpus, Candidates& out) {
+  const std::vector<std::string> every = {"*"};
+  const auto& globs = request.job.search.offers.empty() ? every : request.job.search.offers;
+  for (const Offer* offer : match_offers(catalog, globs)) {
+    const NodeType type = node_type_of(catalog, *offer);
+    if (auto refusal = check_requirements(request, *offer, type, gpus)) {
+      out.refused.push_back(std::move(*refusal));
+      continue;
+    }
+    const int nodes = units_for(gpus, offer->gpus);
+    Result<Cluster> cluster = cluster_from_offer(catalog, *offer, nodes, request.assume_fabric);
+    if (!cluster) {
+      const Diagnostic& first = cluster.error().front();
+      out.refused.push_back({offer->id, gpus, first.rule, "the bandwidth between " + std::to_string(nodes) + " nodes", "unknown",
+                             "--assume-fabric 400Gb/s, or at most " + std::to_string(offer->gpus) + " GPUs"});
+      continue;
+    }
+    out.tried.push_back({*offer, type, std::move(*cluster), gpus, false});
+  }
+}
+
+void add_clusters(const PlanRequest& request, int gpus, Candidates& out) {
+  for (const Cluster& cluster : request.clusters) {
+    const Offer offer = offer_of(cluster);
+    const NodeType& type = cluster.node_types.front().type;
+    if (auto refusal = check_requirements(request, offer, type, gpus)) {
+      out.refused.push_back(std::move(*refusal));
+      continue;
+    }
+    const int nodes = units_for(gpus, type.gpus);
+    const int had = static_cast<int>(cluster.nodes.size());
+    if (nodes > had) {
+      out.refused.push_back({offer.id, gpus, "cluster_size", std::to_string(gpus) + " GPUs", std::to_string(had * type.gpus),
+                             "search.gpus = [" + std::to_string(had * type.gpus) + "]"});
+      continue;
+    }
+    out.tried.push_back({offer, type, first_nodes(cluster, nodes), gpus, true});
+  }
+}
+
+// Each candidate on its own thread's turn; results stand at their candidate's index, so the order never depends on timing.
+std::vector<CandidateResult> evaluate_all(const PlanRequest& request, const Catalog& catalog, const std::vector<Candidate>& candidates) {
+  std::vector<CandidateResult> results(candidates.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < candidates.size(); i = next++) results[i] = evaluate_candidate(request, catalog, candidates[i]);
+  };
+  const int threads = std::clamp(request.threads, 1, std::max(1, static_cast<int>(candidates.size())));
+  std::vector<std::thread> pool;
+  for (int i = 1; i < threads; ++i) pool.emplace_back(work);
+  work();
+  for (std::thread& thread : pool) thread.join();
+  return results;
+}
+
+void rank(const PlanRequest& request, Plan& plan) {
+  const bool by_time = request.objective == "time";
+  std::stable_sort(plan.options.begin(), plan.options.end(), [by_time](const PlanOption& a, const PlanOption& b) {
+    const double x = by_time ? a.run.wall_s : a.bill.total.usd, y = by_time ? b.run.wall_s : b.bill.total.usd;
+    if (x != y) return x < y;
+    return a.offer.id != b.offer.id ? a.offer.id < b.offer.id : a.gpus < b.gpus;
+  });
+  bool chosen = false;
+  for (std::size_t i = 0; i < plan.options.size(); ++i) {
+    PlanOption& option = plan.options[i];
+    option.rank = static_cast<int>(i) + 1;
+    option.chosen = !chosen && option.meets_deadline && option.meets_budget;
+    chosen |= option.chosen;
+    plan.stale_prices += option.stale;
+  }
+  if (!chosen && !plan.options.empty()) {
+    // Closest: the smallest factor by which deadline or budget is missed, the worse of the two.
+    const auto miss = [&](const PlanOption& o) {
+      const double time = request.job.deadline_s ? o.run.wall_s / *request.job.deadline_s : 0;
+      const double money = request.job.budget_usd ? o.bill.total.usd / *request.job.budget_usd : 0;
+      return std::max(time, money);
+    };
+    const PlanOption& closest = *std::min_element(plan.options.begin(), plan.options.end(),
+                                                  [&](const PlanOption& a, const PlanOption& b) { return miss(a) < miss(b); });
+    plan.closest = closest.offer.id + " on " + std::to_string(closest.gpus) + " GPUs: " + format_duration(closest.run.wall_s);
+    if (request.job.deadline_s) plan.closest += " of " + format_duration(*request.job.deadline_s);
+    plan.closest += ", " + format_usd(closest.bill.total.usd);
+    if (request.job.budget_usd) plan.closest += " of " + format_usd(*request.job.budget_usd);
+  }
+}
+
+Result<void> check_request(const PlanRequest& request, const Catalog& catalog) {
+  const Job& job = request.job;
+  if (!job.stack.empty() && find_stack(catalog, job.stack) == nullptr) {
+    std::vector<std::string> ids;
+    for (const SoftwareStack& stack : catalog.stacks) ids.push_back(stack.id);
+    const std::string near = did_you_mean(job.stack, ids);
+    return fail("unknown-stack", "unknown stack '" + job.stack + "'",
+                near.empty() ? "tare catalog stacks lists them" : "did you mean \"" + near + "\"?");
+  }
+  if (!job.search.offers.empty() && match_offers(catalog, job.search.offers).empty() && request.clusters.empty()) {
+    return fail("no-offer", "no offer matches " + join(job.search.offers, ", "), "tare catalog offers lists the ids");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const PlanRequest& request, const Catalog& catalog) {
+  const auto start = std::chrono::steady_clock::now();
+  if (auto checked = check_request(request, catalog); !checked) return tl::unexpected(checked.error());
+  Plan plan;
+  plan.job = request.job;
+  Candidates candidates;
+  std::vector<int> sizes = request.job.search.gpus;
+  if (sizes.empty()) sizes.push_back(64);
+  for (const int gpus : sizes) {
+    // Own clusters alone are ranked when only they are asked for.
+    if (request.clusters.empty() || !request.job.search.offers.empty()) add_offers(request, catalog, gpus, candidates);
+    add_clusters(request, gpus, candidates);
+  }
+  plan.refused = std::move(candidates.refused);
+  for (CandidateResult& result : evaluate_all(request, catalog, candidates.tried)) {
+    plan.configurations += result.searched.evaluated + result.searched.pruned;
+    plan.pruned += result.searched.pruned;
+    if (result.searched.out_of_memory > 0) plan.infeasible["memory"] += result.searched.out_of_memory;
+    if (result.indivisible > 0) plan.infeasible["divisibility"] += result.indivisible;
+    if (auto* option = std::get_if<PlanOption>(&result.outcome)) {
+      plan.options.push_back(std::move(*option));
+    } else {
+      plan.refused.push_back(std::move(std::get<Refusal>(result.outcome)));
+    }
+  }
+  rank(request, plan);
+  plan.elapsed_s = seconds_since(start);
+  return plan;
+}
+
+Result<PlanOption> estimate(const PlanRequest& request, const Catalog& catalog, const Cluster& cluster, int gpus) {
+  if (auto checked = check_request(request, catalog); !checked) return tl::unexpected(checked.error());
+  const NodeType& type = cluster.node_types.front().type;
+  const int nodes = units_for(gpus, type.gpus);
+  const int had = static_cast<int>(cluster.nodes.size());
+  if (nodes > had) {
+    return fail("cluster_size", std::to_string(gpus) + " GPUs asked of a cluster of " + std::to_string(had * type.gpus));
+  }
+  Candidate candidate{offer_of(cluster), type, first_nodes(cluster, nodes), gpus, true};
+  CandidateResult result = evaluate_candidate(request, catalog, candidate);
+  if (auto* option = std::get_if<PlanOption>(&result.outcome)) return std::move(*option);
+  const Refusal& refusal = std::get<Refusal>(result.outcome);
+  return fail(refusal.reason, "cannot run on " + std::to_string(gpus) + " GPUs of " + refusal.offer + ": needs " + refusal.needed +
+                                  ", has " + refusal.had, refusal.nearest);
+}
+
+}  // namespace tare
