@@ -11,10 +11,10 @@ Json to_json(const Step& step) {
 }
 
 std::vector<std::pair<std::string_view, double>> named_parts(const Memory& memory) {
-  return {{"weights_bytes", memory.weights_bytes},         {"gradients_bytes", memory.gradients_bytes},
-          {"optimizer_bytes", memory.optimizer_bytes},     {"activations_bytes", memory.activations_bytes},
-          {"logits_bytes", memory.logits_bytes},           {"gathered_bytes", memory.gathered_bytes},
-          {"framework_bytes", memory.framework_bytes},     {"fragmentation_bytes", memory.fragmentation_bytes}};
+  return {{"weights_bytes", memory.weights_bytes},     {"gradients_bytes", memory.gradients_bytes},
+          {"optimizer_bytes", memory.optimizer_bytes}, {"activations_bytes", memory.activations_bytes},
+          {"logits_bytes", memory.logits_bytes},       {"gathered_bytes", memory.gathered_bytes},
+          {"framework_bytes", memory.framework_bytes}, {"fragmentation_bytes", memory.fragmentation_bytes}};
 }
 
 Json to_json(const Memory& memory, double capacity_bytes) {

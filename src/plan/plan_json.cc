@@ -41,7 +41,8 @@ Json to_json(const PlanOption& option) {
                {"delivery", delivery_json(option.offer.delivery)},
                {"purchase", name_of(option.offer.purchase)}};
   // An unknown price is null: zero would be an answer.
-  json["price_usd_per_gpu_h"] = option.price_usd_per_gpu_h > 0 ? finite_or_null(option.price_usd_per_gpu_h) : Json(nullptr);
+  json["price_usd_per_gpu_h"] =
+      option.price_usd_per_gpu_h > 0 ? finite_or_null(option.price_usd_per_gpu_h) : Json(nullptr);
   json["price_date"] = option.price_date;
   json["price_stale"] = option.stale;
   json["fabric_assumed"] = option.fabric_assumed;

@@ -1,0 +1,287 @@
+#include "cli/compare_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "base/json.h"
+#include "base/quantity.h"
+#include "cli/labels.h"
+#include "cli/option_tables.h"
+#include "cli/plan_view.h"
+#include "perf/step_json.h"
+#include "plan/plan_json.h"
+#include "workload/job_json.h"
+
+namespace tare {
+namespace {
+
+enum class Unit { kSeconds, kBytes, kRatio, kCount, kUsd };
+
+// One number of every option.
+struct Measure {
+  std::string section;  // "step", "memory", "run", "bill", "waterfall"
+  std::string id;
+  Unit unit = Unit::kCount;
+  bool more_is_better = false;
+  bool is_total = false;
+  std::vector<double> values;
+};
+
+std::string show(Unit unit, double value) {
+  if (!std::isfinite(value)) return "unknown";
+  switch (unit) {
+    case Unit::kSeconds:
+      return format_duration(value);
+    case Unit::kBytes:
+      return format_gib(value);
+    case Unit::kRatio:
+      return percent(value);
+    case Unit::kCount:
+      return format_count(value);
+    case Unit::kUsd:
+      return dollars(value);
+  }
+  return {};
+}
+
+// Numbers that each option has under an id of its own (lines, bars): the ids of all, in the order they first stand in.
+template <typename List, typename Value>
+void add_listed(std::vector<Measure>& measures, const std::string& section, const std::vector<PlanOption>& options,
+                const List& list_of, const Value& value_of) {
+  const std::size_t first = measures.size();
+  for (std::size_t o = 0; o < options.size(); ++o) {
+    for (const auto& item : list_of(options[o])) {
+      auto found = std::find_if(measures.begin() + static_cast<std::ptrdiff_t>(first), measures.end(),
+                                [&](const Measure& measure) { return measure.id == item.id; });
+      if (found == measures.end()) {
+        Measure measure{section, item.id, Unit::kUsd, false, false, std::vector<double>(options.size(), 0.0)};
+        measure.more_is_better = item.id == "useful";
+        found = measures.insert(measures.end(), std::move(measure));
+      }
+      found->values[o] += value_of(item);
+    }
+  }
+}
+
+template <typename Value>
+void add_one(std::vector<Measure>& measures, const std::vector<PlanOption>& options, Measure measure,
+             const Value& value_of) {
+  for (const PlanOption& option : options) measure.values.push_back(value_of(option));
+  measures.push_back(std::move(measure));
+}
+
+void add_step(std::vector<Measure>& measures, const std::vector<PlanOption>& options) {
+  for (std::size_t part = 0; part < kStepPartCount; ++part) {
+    const std::string id(named_parts(options.front().step.parts)[part].first);
+    add_one(measures, options, {"step", id, Unit::kSeconds, false, false, {}},
+            [&](const PlanOption& option) { return named_parts(option.step.parts)[part].second; });
+  }
+  add_one(measures, options, {"step", "step_time_s", Unit::kSeconds, false, true, {}},
+          [](const PlanOption& option) { return option.step.step_time_s; });
+  add_one(measures, options, {"step", "mfu_ratio", Unit::kRatio, true, false, {}},
+          [](const PlanOption& option) { return option.step.mfu_ratio; });
+  add_one(measures, options, {"step", "tokens_per_s", Unit::kCount, true, false, {}},
+          [](const PlanOption& option) { return option.step.tokens_per_s; });
+  add_one(measures, options, {"step", "memory_bytes", Unit::kBytes, false, false, {}},
+          [](const PlanOption& option) { return option.step.memory.total_bytes; });
+}
+
+void add_run(std::vector<Measure>& measures, const std::vector<PlanOption>& options) {
+  const std::pair<const char*, double Run::*> fields[] = {{"productive_s", &Run::productive_s},
+                                                          {"startup_s", &Run::startup_s},
+                                                          {"checkpoint_stall_s", &Run::checkpoint_stall_s},
+                                                          {"failure_lost_s", &Run::failure_lost_s}};
+  for (const auto& [id, field] : fields) {
+    add_one(measures, options, {"run", id, Unit::kSeconds, false, false, {}},
+            [member = field](const PlanOption& option) { return option.run.*member; });
+  }
+  add_one(measures, options, {"run", "wall_s", Unit::kSeconds, false, true, {}},
+          [](const PlanOption& option) { return option.run.wall_s; });
+  add_one(measures, options, {"run", "gpu_hours", Unit::kCount, false, false, {}},
+          [](const PlanOption& option) { return option.run.gpu_hours; });
+}
+
+std::vector<Measure> measures_of(const std::vector<PlanOption>& options) {
+  std::vector<Measure> measures;
+  add_step(measures, options);
+  add_run(measures, options);
+  add_listed(
+      measures, "bill", options, [](const PlanOption& option) -> const auto& { return option.bill.lines; },
+      [](const BillLine& line) { return line.amount.usd; });
+  add_one(measures, options, {"bill", "total", Unit::kUsd, false, true, {}},
+          [](const PlanOption& option) { return option.bill.total.usd; });
+  add_listed(
+      measures, "waterfall", options, [](const PlanOption& option) -> const auto& { return option.bill.waterfall; },
+      [](const WaterfallBar& bar) { return bar.amount.usd; });
+  add_one(measures, options, {"waterfall", "total", Unit::kUsd, false, true, {}},
+          [](const PlanOption& option) { return option.bill.total.usd; });
+  return measures;
+}
+
+std::string title_of_section(const std::string& section) {
+  if (section == "step") return "Step";
+  if (section == "run") return "Run";
+  return section == "bill" ? "Bill" : "The same money by cause";
+}
+
+std::string label_of_measure(const std::string& id) {
+  if (id == "step_time_s") return "step";
+  if (id == "mfu_ratio") return "MFU";
+  if (id == "tokens_per_s") return "tokens/s";
+  if (id == "memory_bytes") return "memory of the fullest GPU";
+  if (id == "productive_s") return "productive";
+  if (id == "startup_s") return "start-up";
+  if (id == "checkpoint_stall_s") return "checkpoint stalls";
+  if (id == "failure_lost_s") return "failures and restarts";
+  if (id == "wall_s") return "wall-clock";
+  if (id == "gpu_hours") return "GPU-hours";
+  return label_of(id);
+}
+
+Cell difference_cell(const Measure& measure, std::size_t option) {
+  const double from = measure.values.front();
+  const double to = measure.values[option];
+  const std::string text = difference_text(from, to, [&](double value) { return show(measure.unit, value); });
+  Tone tone = Tone::kFaint;
+  if (text != "=" && std::isfinite(from) && std::isfinite(to)) {
+    tone = (to > from) == measure.more_is_better ? Tone::kGood : Tone::kBad;
+  }
+  return {text, exact_number(to - from), tone};
+}
+
+bool is_all_zero(const Measure& measure) {
+  return std::all_of(measure.values.begin(), measure.values.end(), [](double value) { return value == 0; });
+}
+
+// How the rows begin: what each choice is.
+void add_identity(Table& table, const std::vector<PlanOption>& options) {
+  const auto add = [&](const char* label, const auto& text_of) {
+    Row row;
+    row.cells.emplace_back(label);
+    for (const PlanOption& option : options) row.cells.emplace_back(text_of(option));
+    table.rows.push_back(std::move(row));
+  };
+  add("GPU", [](const PlanOption& option) { return option.gpu; });
+  add("GPUs", [](const PlanOption& option) { return size_text(option); });
+  add("parallelism", [](const PlanOption& option) { return to_text(option.parallelism); });
+  add("$/GPU-h", [](const PlanOption& option) { return price_text(option); });
+  add("price of", [](const PlanOption& option) { return price_date_text(option); });
+}
+
+Table side_by_side(const std::vector<PlanOption>& options, const std::vector<Measure>& measures) {
+  Table table;
+  table.columns.push_back({"what", ""});
+  for (const PlanOption& option : options) {
+    table.columns.push_back({"", option.offer.id, Align::kRight, Importance::kEssential, 22});
+  }
+  add_identity(table, options);
+  std::string section;
+  for (const Measure& measure : measures) {
+    if (is_all_zero(measure)) continue;
+    if (measure.section != section)
+      table.rows.push_back({{Cell(title_of_section(measure.section))}, RowKind::kSection});
+    section = measure.section;
+    Row row;
+    row.kind = measure.is_total ? RowKind::kTotal : RowKind::kPlain;
+    row.cells = {label_of_measure(measure.id), show(measure.unit, measure.values.front())};
+    for (std::size_t o = 1; o < options.size(); ++o) row.cells.push_back(difference_cell(measure, o));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json item_json(const Measure& measure, std::size_t option) {
+  const double from = measure.values.front();
+  const double to = measure.values[option];
+  Json json = {{"id", measure.id}};
+  const auto put = [&](const char* key, double value) {
+    if (measure.unit == Unit::kUsd) {
+      json[key] = {{"usd", finite_or_null(value)}};
+    } else {
+      json[key] = finite_or_null(value);
+    }
+  };
+  put("from", from);
+  put("to", to);
+  put("difference", to - from);
+  return json;
+}
+
+Json difference_json(const std::vector<PlanOption>& options, const std::vector<Measure>& measures, std::size_t option) {
+  Json step = Json::array(), run = Json::array(), lines = Json::array(), waterfall = Json::array(), total;
+  for (const Measure& measure : measures) {
+    Json item = item_json(measure, option);
+    if (measure.section == "step") {
+      step.push_back(std::move(item));
+    } else if (measure.section == "run") {
+      run.push_back(std::move(item));
+    } else if (measure.is_total) {
+      total = std::move(item);
+      total.erase("id");
+    } else {
+      (measure.section == "bill" ? lines : waterfall).push_back(std::move(item));
+    }
+  }
+  return {{"offer", options[option].offer.id},
+          {"against", options.front().offer.id},
+          {"step", std::move(step)},
+          {"run", std::move(run)},
+          {"bill", {{"total", std::move(total)}, {"lines", std::move(lines)}, {"waterfall", std::move(waterfall)}}}};
+}
+
+}  // namespace
+
+std::string difference_text(double from, double to, const std::function<std::string(double)>& show_value) {
+  const std::string before = show_value(from);
+  const std::string after = show_value(to);
+  if (before == after) return "=";
+  if (!std::isfinite(from) || !std::isfinite(to)) return fmt::format("{} → {}", before, after);
+  return fmt::format("{}{} ({} → {})", to > from ? "+" : "−", show_value(std::fabs(to - from)), before, after);
+}
+
+Document compare_document(const std::vector<PlanOption>& options, const Job& job) {
+  Document document;
+  document.text(describe(job), Tone::kStrong);
+  document.text("");
+  document.table(side_by_side(options, measures_of(options)));
+  const bool stale = std::any_of(options.begin(), options.end(), [](const PlanOption& option) { return option.stale; });
+  if (stale) document.text("* price older than 180 days, or undated: check it before renting", Tone::kWarning);
+  const auto cheapest = std::min_element(options.begin(), options.end(), [](const PlanOption& a, const PlanOption& b) {
+    return a.bill.total.usd < b.bill.total.usd;
+  });
+  if (is_known(cheapest->bill)) {
+    document.text(fmt::format("Cheapest: {}, {}", cheapest->offer.id, dollars(cheapest->bill.total.usd)), Tone::kGood);
+  }
+  return document;
+}
+
+Table compare_csv(const std::vector<PlanOption>& options) {
+  Table table;
+  table.columns = {{"section", ""}, {"id", ""}, {"offer", ""}, {"value", ""}, {"difference", ""}};
+  for (const Measure& measure : measures_of(options)) {
+    for (std::size_t o = 0; o < options.size(); ++o) {
+      table.rows.push_back({{measure.section, measure.id, options[o].offer.id, number_cell("", measure.values[o]),
+                             number_cell("", measure.values[o] - measure.values.front())}});
+    }
+  }
+  return table;
+}
+
+Json compare_json(const std::vector<PlanOption>& options, const Job& job) {
+  Json shown = Json::array();
+  for (const PlanOption& option : options) shown.push_back(to_json(option));
+  Json differences = Json::array();
+  const std::vector<Measure> measures = measures_of(options);
+  for (std::size_t o = 1; o < options.size(); ++o) differences.push_back(difference_json(options, measures, o));
+  return {{"format_version", "1.0"},
+          {"job", to_json(job)},
+          {"options", std::move(shown)},
+          {"differences", std::move(differences)}};
+}
+
+}  // namespace tare

@@ -1,0 +1,27 @@
+// Choices side by side: every number of the first, and how each other one differs from it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "plan/plan.h"
+#include "report/document.h"
+#include "report/table.h"
+
+namespace tare {
+
+// Precondition of all: at least two options, each with a known bill or marked unknown in it.
+Document compare_document(const std::vector<PlanOption>& options, const Job& job);
+
+// section,id,offer,value,difference: one row per number and option.
+Table compare_csv(const std::vector<PlanOption>& options);
+
+// {format_version, job, options[], differences[] {offer, against, step[], run[], bill {total, lines[], waterfall[]}}}
+Json compare_json(const std::vector<PlanOption>& options, const Job& job);
+
+// "+$743 ($0 → $743)"; "=" when nothing differs.
+std::string difference_text(double from, double to, const std::function<std::string(double)>& show);
+
+}  // namespace tare

@@ -1,0 +1,178 @@
+#include "cli/flags.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace tare {
+namespace {
+
+constexpr VerbSet kPlan = only(Verb::kPlan);
+constexpr VerbSet kEstimate = only(Verb::kEstimate);
+constexpr VerbSet kCompare = only(Verb::kCompare);
+constexpr VerbSet kCatalog = only(Verb::kCatalog);
+constexpr VerbSet kValidate = only(Verb::kValidate);
+constexpr VerbSet kJobs = kPlan | kEstimate | kCompare;
+constexpr VerbSet kAnswers = kJobs | kCatalog | kValidate;  // the verbs that answer with a table
+constexpr VerbSet kAll = ~0u;
+
+constexpr bool kRepeats = true, kOnce = false;
+constexpr bool kConfigurable = true, kPerCall = false;
+
+// In the order of help: by category.
+constexpr auto kFlags = std::to_array<Flag>({
+    {"on", 0, ValueKind::kFile, "CLUSTER.toml", Category::kInput, kJobs, kRepeats, kPerCall, "", "",
+     "evaluate on the cluster of this file",
+     "A cluster file says which nodes there are, how they are joined and what they cost (docs/cluster-file.md). 'plan' "
+     "and 'compare' take several; 'estimate' takes one, or --offer."},
+    {"offer", 0, ValueKind::kOffer, "ID", Category::kInput, kEstimate | kCompare, kRepeats, kPerCall, "", "",
+     "evaluate on this offer of the catalog",
+     "An id as 'tare catalog offers' lists it, or a pattern that matches exactly one. 'compare' takes several, and the "
+     "first is what the others are held against."},
+    {"offers", 0, ValueKind::kOffer, "GLOB", Category::kInput, kPlan, kRepeats, kPerCall, "", "",
+     "search these offers instead of the job's",
+     "A case-insensitive pattern over offer ids: '*' stands for any run of characters, '/' too. Given several times, "
+     "the patterns add up."},
+    {"gpus", 0, ValueKind::kSizes, "N[,N…]", Category::kInput, kJobs, kRepeats, kPerCall, "", "",
+     "numbers of GPUs instead of the job's",
+     "'plan' tries each of them; 'estimate' and 'compare' take one. Without it: gpus of the job's [search] table, "
+     "else 64, and for --on the whole cluster when it is smaller."},
+    {"row", 0, ValueKind::kText, "ID", Category::kInput, kValidate, kRepeats, kPerCall, "", "",
+     "only the row of this id", "Given several times, the rows add up."},
+    {"to", 0, ValueKind::kDirectory, "DIR", Category::kInput, kCatalog, kOnce, kPerCall, "", "",
+     "where 'catalog import' writes",
+     "The directory is made if it is missing; files of it that the import replaces are written whole or not at all."},
+
+    {"objective", 0, ValueKind::kWord, "WORD", Category::kSearch, kJobs, kOnce, kConfigurable, "cost time", "cost",
+     "what best means",
+     "'cost': the least total. 'time': the least wall-clock, then the least total. Parallelism and rank both follow "
+     "it."},
+    {"top", 0, ValueKind::kCount, "N", Category::kSearch, kPlan, kOnce, kConfigurable, "", "10",
+     "show the first N options; 0 shows all", "The JSON and CSV forms always hold all of them."},
+    {"include-suspect", 0, ValueKind::kSwitch, "", Category::kSearch, kJobs, kOnce, kConfigurable, "", "",
+     "rank offers whose price is suspect too",
+     "A price row that the catalog marks as suspect (with its reason) is otherwise left out."},
+    {"assume-fabric", 0, ValueKind::kBandwidth, "RATE", Category::kSearch, kJobs, kOnce, kConfigurable, "", "",
+     "bandwidth between nodes where none is known",
+     "Per GPU and direction: 400Gb/s or 50GB/s. Without it an offer whose network nobody states is refused across "
+     "nodes "
+     "(no_known_fabric). Options that stand on it are marked."},
+    {"threads", 0, ValueKind::kCount, "N", Category::kSearch, kJobs | kValidate, kOnce, kConfigurable, "", "",
+     "how many threads search", "0, and the default, is one per core. The answer is the same for any number."},
+
+    {"tp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+     "tensor parallelism: only these sizes",
+     "A flag of this group narrows what is searched to the given values; the others stay free."},
+    {"pp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+     "pipeline parallelism: only these sizes", "Stages that the layers are split over."},
+    {"vpp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+     "model chunks per pipeline stage: only these", "More than one is the interleaved schedule."},
+    {"cp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+     "context parallelism: only these sizes", "The sequence is split over this many GPUs."},
+    {"ep", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+     "expert parallelism: only these sizes", "Experts are spread over this many data-parallel ranks."},
+    {"zero", 0, ValueKind::kStages, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+     "ZeRO stages to try: 0 to 3", "1 shards the optimizer, 2 gradients too, 3 weights too (FSDP)."},
+    {"micro-batch", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+     "micro-batches to try, in sequences", "Sequences that one GPU takes at a time."},
+    {"recompute", 0, ValueKind::kWords, "WORD[,WORD…]", Category::kParallelism, kJobs, kOnce, kPerCall,
+     "none selective full", "", "activation recomputation to try",
+     "'selective' recomputes attention, 'full' every layer from its input."},
+
+    {"max-price-age", 0, ValueKind::kDuration, "DURATION", Category::kPrice, kJobs, kOnce, kConfigurable, "", "",
+     "leave out prices that are older, or undated",
+     "180d, 26w. Without it old prices are ranked and marked stale (older than 180 days, or undated)."},
+    {"fail-over", 0, ValueKind::kMoney, "AMOUNT", Category::kPrice, kPlan | kEstimate, kOnce, kConfigurable, "", "",
+     "exit 1 when the total is more", "'50000 USD': a gate for scripts, apart from the job's own budget."},
+
+    {"output", 'o', ValueKind::kWord, "FORMAT", Category::kOutput, kAnswers, kOnce, kConfigurable, "table json csv md",
+     "table", "form of the answer",
+     "'table' for people, 'md' the same as Markdown. 'json' (schemas in schema/) and 'csv' hold numbers in base units, "
+     "the "
+     "unit in the name; with --output json errors are JSON too, on standard error."},
+    {"explain", 0, ValueKind::kSwitch, "", Category::kOutput, kAnswers, kOnce, kConfigurable, "", "",
+     "show formula, inputs and sources of each number",
+     "Values that nobody stated are marked as assumed. 'plan' also lists every refusal one by one."},
+    {"roofline", 0, ValueKind::kSwitch, "", Category::kOutput, kEstimate, kOnce, kPerCall, "", "",
+     "show intensity, ridge and bound of each operation",
+     "An operation whose FLOPs per byte are below the ridge of the GPU is bound by memory, else by compute."},
+    {"chart", 0, ValueKind::kFile, "FILE.svg", Category::kOutput, kPlan | kEstimate | kValidate, kOnce, kPerCall, "",
+     "", "write a chart as SVG",
+     "'plan' and 'estimate': the waterfall of the bill. 'validate': predicted against measured."},
+    {"color", 0, ValueKind::kWord, "WHEN", Category::kOutput, kAll, kOnce, kConfigurable, "auto always never", "auto",
+     "colour the output", "'auto' colours on a terminal, unless NO_COLOR is set and not empty or TERM is dumb."},
+
+    {"catalog", 0, ValueKind::kDirectory, "DIR", Category::kGeneral, kAnswers, kOnce, kConfigurable, "", "",
+     "lay the files of this directory over the catalog",
+     "Same names and columns as data/catalog: a row with a known id replaces it, others are added."},
+    {"as-of", 0, ValueKind::kDate, "DATE", Category::kGeneral, kAnswers, kOnce, kConfigurable, "", "",
+     "the day that ages are counted from", "2026-11-30; without it today, in UTC."},
+    {"help", 'h', ValueKind::kSwitch, "", Category::kGeneral, kAll, kOnce, kPerCall, "", "",
+     "explain the verb and its flags", "The same as 'tare help VERB'."},
+    {"version", 'V', ValueKind::kSwitch, "", Category::kGeneral, kAll, kOnce, kPerCall, "", "", "print the version",
+     "The same as 'tare version'."},
+});
+
+}  // namespace
+
+std::string_view title_of(Category category) {
+  switch (category) {
+    case Category::kInput:
+      return "Input";
+    case Category::kSearch:
+      return "Search";
+    case Category::kParallelism:
+      return "Parallelism";
+    case Category::kPrice:
+      return "Price";
+    case Category::kOutput:
+      return "Output";
+    case Category::kGeneral:
+      return "General";
+  }
+  return {};
+}
+
+std::span<const Flag> flags() { return kFlags; }
+
+const Flag* find_flag(std::string_view name) {
+  const auto found = std::find_if(kFlags.begin(), kFlags.end(), [&](const Flag& flag) { return flag.name == name; });
+  return found == kFlags.end() ? nullptr : &*found;
+}
+
+const Flag* find_flag(char short_name) {
+  const auto found = std::find_if(kFlags.begin(), kFlags.end(),
+                                  [&](const Flag& flag) { return short_name != 0 && flag.short_name == short_name; });
+  return found == kFlags.end() ? nullptr : &*found;
+}
+
+std::vector<const Flag*> flags_of(Verb verb) {
+  std::vector<const Flag*> found;
+  for (const Flag& flag : kFlags) {
+    if (contains(flag.verbs, verb)) found.push_back(&flag);
+  }
+  return found;
+}
+
+std::string environment_name(const Flag& flag) {
+  std::string name = "TARE_";
+  for (const char c : flag.name) name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return name;
+}
+
+std::string config_key(const Flag& flag) {
+  std::string key(flag.name);
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
+std::vector<std::string> words_of(const Flag& flag) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(flag.words, ' ')) {
+    if (!word.empty()) words.emplace_back(word);
+  }
+  return words;
+}
+
+}  // namespace tare

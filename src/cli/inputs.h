@@ -1,0 +1,32 @@
+// What the verbs that take a job read before they answer: catalog, job, clusters, offers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "plan/plan.h"
+
+namespace tare {
+
+// The shipped catalog with --catalog over it.
+Result<Catalog> read_catalog(const Arguments& arguments);
+
+Date as_of(const Arguments& arguments);
+
+// The job file (the first operand) with what the flags change of it, and the rest of the request; --on goes to
+// `clusters` for 'plan' alone, since the other verbs evaluate each choice by itself.
+Result<PlanRequest> read_request(const Arguments& arguments, const Catalog& catalog);
+
+// One thing to evaluate: an offer at a size, or a person's own cluster.
+struct Choice {
+  std::string name;
+  Cluster cluster;
+  int gpus = 0;
+};
+
+// The choices of --offer and --on, in that order. Errors: an offer that is not known or a pattern that several match.
+Result<std::vector<Choice>> read_choices(const Arguments& arguments, const PlanRequest& request,
+                                         const Catalog& catalog);
+
+}  // namespace tare

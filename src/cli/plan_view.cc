@@ -1,0 +1,274 @@
+#include "cli/plan_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/quantity.h"
+#include "base/text.h"
+#include "cli/labels.h"
+#include "cli/option_tables.h"
+
+namespace tare {
+namespace {
+
+std::string status_text(const PlanOption& option) {
+  if (option.chosen) return "CHOSEN ✔";
+  if (!option.run.finishes) return "never ends";
+  if (!option.meets_deadline) return option.meets_budget ? "too late" : "too late, too dear";
+  return option.meets_budget ? "" : "over budget";
+}
+
+std::string refused_parts(const Plan& plan) {
+  std::vector<std::string> parts;
+  for (const auto& [reason, count] : plan.infeasible) {
+    parts.push_back(fmt::format("{} {}", reason, format_count(static_cast<double>(count))));
+  }
+  return parts.empty() ? "" : "; infeasible: " + join(parts, ", ");
+}
+
+std::string searched_text(const Plan& plan) {
+  return fmt::format("{} configurations evaluated or ruled out by a bound ({} by a bound){} in {}",
+                     format_count(static_cast<double>(plan.configurations)),
+                     format_count(static_cast<double>(plan.pruned)), refused_parts(plan),
+                     format_duration(plan.elapsed_s));
+}
+
+// What holds for the table: how many of how many, and what its marks mean.
+void add_notes(Document& document, const Plan& plan, int top) {
+  const std::size_t all = plan.options.size();
+  const std::size_t shown = top > 0 ? std::min<std::size_t>(all, static_cast<std::size_t>(top)) : all;
+  document.text(fmt::format("Shown {} of {}", shown, all));
+  if (plan.stale_prices > 0) {
+    document.text(fmt::format("* price older than 180 days, or undated: {} of {}; check it before renting",
+                              plan.stale_prices, all),
+                  Tone::kWarning);
+  }
+  const bool assumed = std::any_of(plan.options.begin(), plan.options.end(),
+                                   [](const PlanOption& option) { return option.fabric_assumed; });
+  if (assumed) document.text("~ the network between its nodes is assumed (--assume-fabric)", Tone::kWarning);
+}
+
+void add_verdict(Document& document, const Plan& plan, const PlanView& view) {
+  const PlanOption* option = leading_option(plan);
+  if (option == nullptr || !option->chosen) {
+    document.heading("Nothing meets the job's limits");
+    if (!plan.closest.empty()) document.text("Closest: " + plan.closest, Tone::kWarning);
+    if (option == nullptr) return;
+  }
+  document.heading((option->chosen ? "CHOSEN ✔ " : "First: ") + option->offer.id);
+  document.text(describe(*option));
+  if (!option->assumed.empty()) document.text("Assumed: " + join(option->assumed, "; "), Tone::kFaint);
+  if (option->chosen && view.fail_over_usd && option->bill.total.usd > *view.fail_over_usd) {
+    document.text(fmt::format("Over the gate: {} is more than --fail-over {}", format_usd(option->bill.total.usd, 2),
+                              format_usd(*view.fail_over_usd, 2)),
+                  Tone::kBad);
+  }
+  add_bill(document, option->bill);
+}
+
+void add_refusals(Document& document, const Plan& plan, bool every) {
+  if (plan.refused.empty()) return;
+  document.heading(fmt::format("Refused: {}", plan.refused.size()));
+  document.table(refusal_groups_table(plan));
+  if (!every) return;
+  document.heading("Every refusal");
+  document.table(refusals_table(plan));
+}
+
+std::vector<Column> options_columns(const Job& job) {
+  const Align right = Align::kRight;
+  const std::string wall = job.deadline_s ? "wall\n≤ " + format_duration(*job.deadline_s) : "wall";
+  const std::string total = job.budget_usd ? "total\n≤ " + format_usd(*job.budget_usd) : "total";
+  std::vector<Column> columns = {
+      {"rank", "#", right},
+      {"offer", "offer", Align::kLeft, Importance::kEssential, 26},
+      {"gpu", "GPU", Align::kLeft, Importance::kUseful},
+      {"gpus", "GPUs", right},
+      {"parallelism", "parallelism", Align::kLeft, Importance::kExtra},
+      {"step_time_s", "step", right, Importance::kImportant},
+      {"mfu_ratio", "MFU", right, Importance::kImportant},
+      {"tokens_per_s", "tokens/s", right, Importance::kUseful},
+      {"wall_s", wall, right},
+      {"gpu_hours", "GPU-hours", right, Importance::kExtra},
+      {"total_usd", total, right},
+      {"usd_per_million_tokens", "$/M tokens", right, Importance::kUseful},
+      {"price_usd_per_gpu_h", "$/GPU-h", right, Importance::kImportant},
+      {"price_date", "price of", Align::kLeft, Importance::kImportant},
+      {"status", "", Align::kLeft},
+  };
+  for (const char* id : {"chosen",
+                         "provider",
+                         "purchase",
+                         "nodes",
+                         "tp",
+                         "pp",
+                         "vpp",
+                         "cp",
+                         "ep",
+                         "dp",
+                         "zero_stage",
+                         "micro_batch",
+                         "recompute",
+                         "sequence_parallel",
+                         "hfu_ratio",
+                         "memory_bytes",
+                         "capacity_bytes",
+                         "price_stale",
+                         "meets_deadline",
+                         "meets_budget"}) {
+    columns.push_back({id, "", Align::kLeft, Importance::kExtra, 0, Audience::kPrograms});
+  }
+  return columns;
+}
+
+Cell whole(double value) { return number_cell("", value); }
+Cell truth(bool value) { return {"", value ? "true" : "false"}; }
+
+Row option_row(const PlanOption& option) {
+  const Step& step = option.step;
+  const Parallelism& p = option.parallelism;
+  const std::string mark = option.fabric_assumed ? " ~" : "";
+  const Tone late = option.meets_deadline ? Tone::kPlain : Tone::kBad;
+  const Tone dear = option.meets_budget ? Tone::kPlain : Tone::kBad;
+  Row row;
+  row.tone = option.chosen ? Tone::kGood : Tone::kPlain;
+  row.cells = {
+      number_cell(std::to_string(option.rank), option.rank),
+      {option.offer.id + mark, option.offer.id},
+      option.gpu,
+      number_cell(size_text(option), option.gpus),
+      to_text(p),
+      number_cell(format_duration(step.step_time_s), step.step_time_s),
+      number_cell(percent(step.mfu_ratio), step.mfu_ratio),
+      number_cell(format_si(step.tokens_per_s), step.tokens_per_s),
+      number_cell(wall_text(option.run), option.run.wall_s, late),
+      number_cell(option.run.finishes ? format_count(option.run.gpu_hours) : "unknown", option.run.gpu_hours),
+      number_cell(dollars(option.bill.total.usd), option.bill.total.usd, dear),
+      number_cell(rate_text(option.bill.usd_per_million_tokens), option.bill.usd_per_million_tokens),
+      {price_text(option), option.price_usd_per_gpu_h > 0 ? exact_number(option.price_usd_per_gpu_h) : ""},
+      {price_date_text(option), option.price_date, option.stale ? Tone::kWarning : Tone::kPlain},
+      {status_text(option), status_text(option), option.chosen ? Tone::kGood : Tone::kBad},
+  };
+  row.cells.insert(row.cells.end(), {truth(option.chosen),
+                                     option.offer.provider,
+                                     std::string(name_of(option.offer.purchase)),
+                                     whole(option.nodes),
+                                     whole(p.tp),
+                                     whole(p.pp),
+                                     whole(p.vpp),
+                                     whole(p.cp),
+                                     whole(p.ep),
+                                     whole(p.dp),
+                                     whole(p.zero_stage),
+                                     whole(p.micro_batch),
+                                     std::string(name_of(p.recompute)),
+                                     truth(p.sequence_parallel),
+                                     whole(step.hfu_ratio),
+                                     whole(step.memory.total_bytes),
+                                     whole(option.capacity_bytes),
+                                     truth(option.stale),
+                                     truth(option.meets_deadline),
+                                     truth(option.meets_budget)});
+  return row;
+}
+
+struct RefusalGroup {
+  std::string reason;
+  int count = 0;
+  const Refusal* example = nullptr;
+};
+
+std::vector<RefusalGroup> group(const std::vector<Refusal>& refusals) {
+  std::vector<RefusalGroup> groups;
+  for (const Refusal& refusal : refusals) {
+    auto found =
+        std::find_if(groups.begin(), groups.end(), [&](const RefusalGroup& g) { return g.reason == refusal.reason; });
+    if (found == groups.end()) found = groups.insert(groups.end(), {refusal.reason, 0, &refusal});
+    ++found->count;
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const RefusalGroup& a, const RefusalGroup& b) { return a.count > b.count; });
+  return groups;
+}
+
+}  // namespace
+
+const PlanOption* leading_option(const Plan& plan) {
+  for (const PlanOption& option : plan.options) {
+    if (option.chosen) return &option;
+  }
+  return plan.options.empty() ? nullptr : &plan.options.front();
+}
+
+std::string describe(const Job& job) {
+  std::string text = fmt::format("{}: {} tokens of {}, {}, {}, {} × {} tokens a step", job.name, format_si(job.tokens),
+                                 job.model.id, name_of(job.method), name_of(job.precision),
+                                 format_count(job.global_batch), format_count(job.sequence_length));
+  if (job.deadline_s) text += fmt::format(", deadline {}", format_duration(*job.deadline_s));
+  if (job.budget_usd) text += fmt::format(", budget {}", format_usd(*job.budget_usd));
+  return text;
+}
+
+Table options_table(const Plan& plan, int top) {
+  Table table;
+  table.columns = options_columns(plan.job);
+  for (const PlanOption& option : plan.options) {
+    if (top > 0 && table.rows.size() >= static_cast<std::size_t>(top)) break;
+    table.rows.push_back(option_row(option));
+  }
+  return table;
+}
+
+Table refusal_groups_table(const Plan& plan) {
+  Table table;
+  table.columns = {{"reason", "reason"},
+                   {"count", "count", Align::kRight},
+                   {"meaning", "", Align::kLeft, Importance::kUseful, 20},
+                   {"offer", "for example", Align::kLeft, Importance::kUseful, 20},
+                   {"needed", "needed", Align::kLeft, Importance::kImportant, 14},
+                   {"had", "had", Align::kLeft, Importance::kImportant, 10},
+                   {"nearest", "nearest change", Align::kLeft, Importance::kEssential, 20}};
+  for (const RefusalGroup& g : group(plan.refused)) {
+    table.rows.push_back({{{g.reason, g.reason, Tone::kStrong},
+                           number_cell(std::to_string(g.count), g.count),
+                           std::string(meaning_of_refusal(g.reason)),
+                           fmt::format("{} on {}", g.example->offer, g.example->gpus),
+                           g.example->needed,
+                           g.example->had,
+                           g.example->nearest}});
+  }
+  return table;
+}
+
+Table refusals_table(const Plan& plan) {
+  Table table;
+  table.columns = {{"offer", "offer", Align::kLeft, Importance::kEssential, 26},
+                   {"gpus", "GPUs", Align::kRight},
+                   {"reason", "reason"},
+                   {"needed", "needed", Align::kLeft, Importance::kEssential, 14},
+                   {"had", "had", Align::kLeft, Importance::kEssential, 10},
+                   {"nearest", "nearest change", Align::kLeft, Importance::kImportant, 20}};
+  for (const Refusal& refusal : plan.refused) {
+    table.rows.push_back({{refusal.offer, number_cell(std::to_string(refusal.gpus), refusal.gpus), refusal.reason,
+                           refusal.needed, refusal.had, refusal.nearest}});
+  }
+  return table;
+}
+
+Document plan_document(const Plan& plan, const PlanView& view) {
+  Document document;
+  document.text(describe(plan.job), Tone::kStrong);
+  document.text("");
+  if (!plan.options.empty()) {
+    document.table(options_table(plan, view.top));
+    add_notes(document, plan, view.top);
+  }
+  add_verdict(document, plan, view);
+  add_refusals(document, plan, view.every_refusal);
+  document.text("");
+  document.text(searched_text(plan), Tone::kFaint);
+  return document;
+}
+
+}  // namespace tare

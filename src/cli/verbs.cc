@@ -1,0 +1,100 @@
+#include "cli/verbs.h"
+
+#include <array>
+
+namespace tare {
+namespace {
+
+constexpr auto kPlanExamples = std::to_array<Example>({
+    {"tare plan examples/llama-13b-64xh100.toml", "rank the offers that the job names"},
+    {"tare plan job.toml --gpus 64,128 --offers 'aws/*' --offers 'gcp/a3*'", "other sizes, other offers"},
+    {"tare plan job.toml --on lab.toml", "rank one's own cluster beside the offers"},
+    {"tare plan job.toml --output json | jq '.options[0].bill.total.usd'", "the total of the best one"},
+    {"tare plan job.toml --fail-over '50000 USD'", "exit 1 when the chosen one costs more"},
+});
+constexpr auto kEstimateExamples = std::to_array<Example>({
+    {"tare estimate job.toml --offer 'runpod/*h100*' --gpus 64", "the best split on one offer"},
+    {"tare estimate job.toml --on lab.toml --tp 4 --pp 2 --zero 1", "a split of one's own on one's own cluster"},
+    {"tare estimate job.toml --on lab.toml --roofline", "what bounds each operation"},
+});
+constexpr auto kCompareExamples = std::to_array<Example>({
+    {"tare compare job.toml --offer aws/p5.48xlarge/us-east-1/on_demand --on lab.toml", "rent or own, line by line"},
+});
+constexpr auto kCatalogExamples = std::to_array<Example>({
+    {"tare catalog gpus", "list the accelerators"},
+    {"tare catalog offers '*h100*'", "list the offers that match"},
+    {"tare catalog gpus H100-SXM5-80GB", "show one with its sources"},
+    {"tare catalog import vms.csv --to prices/", "turn a SkyPilot catalog into a directory for --catalog"},
+});
+constexpr auto kValidateExamples = std::to_array<Example>({
+    {"tare validate tests/published/published.csv", "the error by GPU and by source"},
+    {"tare validate rows.csv --row T0019 --explain", "one row with the formulas behind it"},
+    {"tare validate rows.csv --output csv", "measured and predicted of every row"},
+});
+constexpr auto kCompletionsExamples = std::to_array<Example>({
+    {"source <(tare completions bash)", "complete in this shell"},
+    {"tare completions fish > ~/.config/fish/completions/tare.fish", "complete in every fish"},
+});
+constexpr auto kManExamples = std::to_array<Example>({
+    {"tare man | man -l -", "read the manual"},
+});
+
+constexpr auto kVerbs = std::to_array<VerbInfo>({
+    {Verb::kPlan, "plan", "JOB.toml", 1, 1, "rank what can run a job, with what each costs",
+     "Searches the offers and sizes that the job names (or the flags), finds for each the parallelism that is cheapest "
+     "within its memory, and ranks them. The cheapest one that meets deadline and budget is marked CHOSEN. Below stand "
+     "its bill, where the money goes, and what was refused with the reason and the nearest change that would make it "
+     "fit.\n\n"
+     "The search is exact: a configuration is left out only when a bound proves it no better. Exit status 1 means that "
+     "nothing meets deadline and budget (or --fail-over); the answer then says what is closest.",
+     kPlanExamples},
+    {Verb::kEstimate, "estimate", "JOB.toml", 1, 1, "one choice in full: step, memory, run and bill",
+     "Evaluates the job on one cluster (--on) or one offer (--offer): every part of a step, every part of the memory, "
+     "the run from start to end, the bill. The parallelism is the job's [parallelism], what the flags pin, or else the "
+     "best one.",
+     kEstimateExamples},
+    {Verb::kCompare, "compare", "JOB.toml", 1, 1, "two or more choices side by side, line by line",
+     "Evaluates the job on each of the given offers and clusters, and shows how every part of the step, every line of "
+     "the bill and every bar of the waterfall differs from the first one's: +$743 ($0 → $743).",
+     kCompareExamples},
+    {Verb::kCatalog, "catalog", "KIND [ID|GLOB] | import FILE…", 1, -1, "list and show what tare knows, with sources",
+     "KIND is gpus, nodes, offers, models, parameters, stacks or nics. With an id one of them is shown in full with "
+     "its "
+     "sources; with a pattern those that match are listed ('*' any run of characters, '?' one).\n\n"
+     "'catalog import' reads price lists (SkyPilot's catalog CSVs, or a plain offers CSV) and writes the directory "
+     "named by --to, which --catalog then lays over the shipped facts.",
+     kCatalogExamples},
+    {Verb::kValidate, "validate", "ROWS.csv", 1, 1, "hold the model against measured throughput",
+     "Predicts each row that says enough of its run, counts the others with the reason, and reports the error by GPU, "
+     "by source group and in all, beside a baseline that knows only the median MFU of the published rows. The columns "
+     "are those of tests/published/published.csv.",
+     kValidateExamples},
+    {Verb::kCompletions, "completions", "bash|zsh|fish", 1, 1, "print a completion script for a shell",
+     "Prints a script that completes verbs, flags, their values, and ids of offers.", kCompletionsExamples},
+    {Verb::kMan, "man", "", 0, 0, "print the manual page as roff", "Prints the manual page tare(1) as roff.",
+     kManExamples},
+    {Verb::kHelp,
+     "help",
+     "[VERB]",
+     0,
+     1,
+     "explain a verb and its flags",
+     "Without a verb, lists the verbs. 'tare VERB --help' is the same as 'tare help VERB'.",
+     {}},
+    {Verb::kVersion, "version", "", 0, 0, "print the version", "Prints the version; also --version.", {}},
+});
+
+}  // namespace
+
+std::span<const VerbInfo> verbs() { return kVerbs; }
+
+const VerbInfo& info(Verb verb) { return kVerbs[static_cast<unsigned>(verb)]; }
+
+const VerbInfo* find_verb(std::string_view name) {
+  for (const VerbInfo& candidate : kVerbs) {
+    if (candidate.name == name) return &candidate;
+  }
+  return nullptr;
+}
+
+}  // namespace tare
