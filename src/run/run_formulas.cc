@@ -1,0 +1,252 @@
+#include "run/run_formulas.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tare {
+namespace {
+
+class Formulas {
+ public:
+  Formulas(const RunInput& input, const LoadedRates& rates, const Timeline& timeline, const Run& run)
+      : input_(input), rates_(rates), t_(timeline), run_(run) {}
+
+  std::vector<Formula> all() {
+    work();
+    startup();
+    checkpoint_times();
+    interruptions();
+    interval();
+    losses();
+    if (t_.finishes()) totals();
+    return std::move(formulas_);
+  }
+
+ private:
+  // A number of the job or the cluster.
+  static FormulaInput given(const char* name, double value, const char* unit, const char* source = "job") {
+    return {name, value, unit, source, false};
+  }
+  // A number that an earlier formula gives.
+  static FormulaInput from(const char* name, double value, const char* unit = "s") {
+    return {name, value, unit, std::string("run.") + name, false};
+  }
+  FormulaInput gpus() const { return given("gpus", input_.gpus, "GPU", "cluster"); }
+  FormulaInput nodes() const { return given("nodes", input_.nodes, "node", "cluster"); }
+  FormulaInput rate(const char* name, const char* unit, double RunRates::*member, const char* why_zero = "") const {
+    return rates_.input(name, unit, member, why_zero);
+  }
+
+  void add(const char* id, double value, const char* unit, std::string expression, std::vector<FormulaInput> inputs,
+           std::string note = {}) {
+    formulas_.push_back({id, value, unit, std::move(expression), std::move(inputs), std::move(note)});
+  }
+
+  void work() {
+    add("run.steps", t_.steps, "1", "ceil(tokens / tokens_per_step)",
+        {given("tokens", input_.tokens, "token"), given("tokens_per_step", input_.tokens_per_step, "token")});
+    add("run.productive_s", t_.productive_s, "s", "steps * step_time_s",
+        {from("steps", t_.steps, "1"), given("step_time_s", input_.step_time_s, "s", "step model")});
+  }
+
+  static constexpr const char* kInit =
+      "driver_s + process_s + max(0, nccl_s + nccl_s_per_doubling * log2(gpus / 64)) + warmup_s + vm_s";
+
+  std::vector<FormulaInput> init_inputs() const {
+    return {rate("driver_s", "s", &RunRates::driver_s),
+            rate("process_s", "s", &RunRates::process_s),
+            rate("nccl_s", "s", &RunRates::nccl_s),
+            rate("nccl_s_per_doubling", "s", &RunRates::nccl_s_per_doubling),
+            gpus(),
+            rate("warmup_s", "s", &RunRates::warmup_s),
+            rate("vm_s", "s", &RunRates::vm_s, "not a virtual machine")};
+  }
+
+  // The data, when the job states any: added to an expression and its inputs.
+  void add_staging(std::string& expression, std::vector<FormulaInput>& inputs) const {
+    if (input_.data_bytes <= 0) return;
+    expression += " + data_bytes / (nodes * staging_bytes_per_s)";
+    inputs.push_back(given("data_bytes", input_.data_bytes, "bytes"));
+    inputs.push_back(nodes());
+    inputs.push_back(rate("staging_bytes_per_s", "bytes/s", &RunRates::staging_bytes_per_s));
+  }
+
+  void startup() {
+    std::vector<FormulaInput> inputs = {rate("provision_s", "s", &RunRates::provision_s, "held already"),
+                                        rate("image_bytes", "bytes", &RunRates::image_bytes),
+                                        rate("image_bytes_per_s", "bytes/s", &RunRates::image_bytes_per_s)};
+    for (FormulaInput& i : init_inputs()) inputs.push_back(std::move(i));
+    std::string expression = std::string("provision_s + image_bytes / image_bytes_per_s + ") + kInit;
+    add_staging(expression, inputs);
+    add("run.startup_s", t_.startup_s, "s", std::move(expression), std::move(inputs),
+        "the first start: nodes, image, driver, processes, communicators, warm-up, data");
+  }
+
+  std::vector<FormulaInput> store_inputs(const char* name, double RunRates::*shared) const {
+    return {given("checkpoint_bytes", input_.checkpoint_bytes, "bytes"), nodes(),
+            rate("node_bytes_per_s", "bytes/s", &RunRates::node_bytes_per_s), rate(name, "bytes/s", shared)};
+  }
+
+  void checkpoint_times() {
+    const FormulaInput fixed = rate("checkpoint_fixed_s", "s", &RunRates::checkpoint_fixed_s);
+    std::vector<FormulaInput> durable = store_inputs("write_bytes_per_s", &RunRates::write_bytes_per_s);
+    durable.push_back(fixed);
+    add("run.checkpoint_durable_s", t_.durable_s, "s",
+        "checkpoint_fixed_s + checkpoint_bytes / min(nodes * node_bytes_per_s, write_bytes_per_s)", std::move(durable),
+        "until it can be restarted from");
+    if (input_.checkpoint.async) {
+      add("run.checkpoint_block_s", t_.block_s, "s",
+          "checkpoint_fixed_s + checkpoint_bytes / (gpus * snapshot_bytes_per_s) + drain_ratio * checkpoint_durable_s",
+          {fixed, given("checkpoint_bytes", input_.checkpoint_bytes, "bytes"), gpus(),
+           rate("snapshot_bytes_per_s", "bytes/s", &RunRates::snapshot_bytes_per_s),
+           rate("drain_ratio", "ratio", &RunRates::drain_ratio), from("checkpoint_durable_s", t_.durable_s)},
+          "copied to host memory, every GPU its own part; training is a little slower while the write drains");
+    } else {
+      add("run.checkpoint_block_s", t_.block_s, "s", "checkpoint_durable_s",
+          {from("checkpoint_durable_s", t_.durable_s)}, "training waits for the write");
+    }
+  }
+
+  FormulaInput hardware() const { return rate("failures_per_gpu_h", "1/GPU-h", &RunRates::hardware_per_gpu_h); }
+
+  void interruptions() {
+    const double spot_per_gpu_h = rates_.base.spot_per_gpu_h;
+    if (hardware().value <= 0 && spot_per_gpu_h <= 0) return;  // never
+    add("run.mtti_s", t_.mtti_s, "s", "3600 / (gpus * (failures_per_gpu_h + spot_per_gpu_h))",
+        {gpus(), hardware(), rate("spot_per_gpu_h", "1/GPU-h", &RunRates::spot_per_gpu_h, "not spot")},
+        hardware().source == "parameter rsc1_failures"
+            ? "one eighth of the failures of an eight-GPU node, A100 research cluster"
+            : "unexpected interruptions of Llama 3 on 16,384 H100");
+  }
+
+  void interval() {
+    const FormulaInput durable = from("checkpoint_durable_s", t_.durable_s);
+    const FormulaInput step = given("step_time_s", input_.step_time_s, "s", "step model");
+    const CheckpointPolicy& policy = input_.checkpoint;
+    std::string wanted;
+    std::vector<FormulaInput> inputs = {step};
+    std::string note;
+    if (policy.every == CheckpointPolicy::Every::kSteps) {
+      wanted = "max(1, every_steps) * step_time_s";
+      inputs.push_back(given("every_steps", policy.value, "1"));
+    } else if (policy.every == CheckpointPolicy::Every::kSeconds) {
+      wanted = "max(every_s, step_time_s)";
+      inputs.push_back(given("every_s", policy.value, "s"));
+    } else {
+      inputs.push_back(from("mtti_s", t_.mtti_s));
+      note = "Daly 2006; sqrt(2 * checkpoint_block_s * mtti_s) of Young 1974 is its limit";
+      if (t_.block_s >= 2 * t_.mtti_s) {
+        wanted = "max(step_time_s, mtti_s)";
+      } else {
+        wanted =
+            "max(step_time_s, sqrt(2 * checkpoint_block_s * mtti_s) * (1 + sqrt(checkpoint_block_s / (2 * mtti_s))"
+            " / 3 + checkpoint_block_s / (2 * mtti_s) / 9) - checkpoint_block_s)";
+        inputs.push_back(from("checkpoint_block_s", t_.block_s));
+      }
+    }
+    if (policy.async || policy.every == CheckpointPolicy::Every::kAuto) {
+      wanted = "max(checkpoint_durable_s, " + wanted + ")";
+      inputs.push_back(durable);
+      if (note.empty()) note = "a background write ends before the next one begins";
+    }
+    add("run.checkpoint_interval_s", t_.interval_s, "s", std::move(wanted), std::move(inputs), std::move(note));
+    const bool whole = policy.every == CheckpointPolicy::Every::kSteps && t_.interval_steps == policy.value;
+    add("run.checkpoints", t_.checkpoints, "1",
+        whole ? "max(1, ceil(steps / every_steps))" : "max(1, ceil(steps / (checkpoint_interval_s / step_time_s)))",
+        whole ? std::vector<FormulaInput>{from("steps", t_.steps, "1"), given("every_steps", policy.value, "1")}
+              : std::vector<FormulaInput>{from("steps", t_.steps, "1"), step,
+                                          from("checkpoint_interval_s", t_.interval_s)},
+        "the last one ends the run");
+    add("run.checkpoint_stall_s", t_.checkpoint_stall_s, "s",
+        policy.async ? "checkpoints * checkpoint_block_s + checkpoint_durable_s" : "checkpoints * checkpoint_block_s",
+        {from("checkpoints", t_.checkpoints, "1"), from("checkpoint_block_s", t_.block_s), durable},
+        policy.async ? "behind the last checkpoint there is no training left to hide its write" : "");
+  }
+
+  void losses() {
+    std::vector<FormulaInput> restart = init_inputs();
+    for (FormulaInput& i : store_inputs("read_bytes_per_s", &RunRates::read_bytes_per_s)) {
+      restart.push_back(std::move(i));
+    }
+    restart.push_back(rate("requeue_s", "s", &RunRates::requeue_s));
+    std::string expression =
+        std::string("requeue_s + ") + kInit + " + checkpoint_bytes / min(nodes * node_bytes_per_s, read_bytes_per_s)";
+    add_staging(expression, restart);
+    add("run.restart_s", t_.restart_s, "s", std::move(expression), std::move(restart),
+        "the parts of a start that recur, the checkpoint read back, a new node's share of the data");
+    const std::string rework = input_.checkpoint.async
+                                   ? "min(checkpoint_interval_s, productive_s) / 2 + checkpoint_durable_s"
+                                   : "min(checkpoint_interval_s, productive_s) / 2";
+    add("run.loss_per_failure_s", t_.loss_s, "s", rework + " + detect_s + restart_s",
+        {from("checkpoint_interval_s", t_.interval_s), from("productive_s", t_.productive_s),
+         from("checkpoint_durable_s", t_.durable_s), rate("detect_s", "s", &RunRates::detect_s),
+         from("restart_s", t_.restart_s)},
+        "half an interval on average, and what was not durable yet");
+    add("run.loss_ratio", t_.loss_ratio, "1", "loss_per_failure_s / mtti_s",
+        {from("loss_per_failure_s", t_.loss_s), from("mtti_s", t_.mtti_s)},
+        t_.finishes() ? "share of the wall time that interruptions take"
+                      : "1 or more: interruptions take more than they leave, the run never ends");
+  }
+
+  void totals() {
+    const FormulaInput wall = from("wall_s", run_.wall_s);
+    add("run.wall_s", run_.wall_s, "s", "(productive_s + startup_s + checkpoint_stall_s) / (1 - loss_ratio)",
+        {from("productive_s", t_.productive_s), from("startup_s", t_.startup_s),
+         from("checkpoint_stall_s", t_.checkpoint_stall_s), from("loss_ratio", t_.loss_ratio, "1")},
+        "interruptions happen in wall time: wall = productive + startup + stalls + wall / mtti * loss");
+    add("run.failures", run_.failures, "1", "wall_s / mtti_s", {wall, from("mtti_s", t_.mtti_s)});
+    add("run.hardware_failures", run_.hardware_failures, "1", "wall_s * gpus * failures_per_gpu_h / 3600",
+        {wall, gpus(), hardware()});
+    add("run.failure_lost_s", run_.failure_lost_s, "s", "failures * loss_per_failure_s",
+        {from("failures", run_.failures, "1"), from("loss_per_failure_s", t_.loss_s)});
+    add("run.gpu_hours", run_.gpu_hours, "GPU-h", "wall_s * gpus / 3600", {wall, gpus()});
+    add("run.goodput_ratio", run_.goodput_ratio, "1", "productive_s / wall_s",
+        {from("productive_s", t_.productive_s), wall});
+  }
+
+  const RunInput& input_;
+  const LoadedRates& rates_;
+  const Timeline& t_;
+  const Run& run_;
+  std::vector<Formula> formulas_;
+};
+
+}  // namespace
+
+std::vector<Formula> run_formulas(const RunInput& input, const LoadedRates& rates, const Timeline& timeline,
+                                  const Run& run) {
+  return Formulas(input, rates, timeline, run).all();
+}
+
+Formula it_energy_formula(const RunInput& input, const Catalog& catalog, const Timeline& timeline, const Run& run) {
+  const CostParameter& busy = parameter(catalog, "server_tdp_fraction");
+  const CostParameter& idle = parameter(catalog, "idle_node_frac");
+  const double busy_low = busy.low.value_or(busy.base);
+  const double busy_high = busy.high.value_or(busy.base);
+  const double rework_s = run.failures * timeline.rework_s;
+  const double power_w = input.node_power_w.value_or(0);
+  const double busy_s = run.productive_s + rework_s;
+  const double fraction = busy_low + (busy_high - busy_low) * input.kernel_busy_ratio;
+
+  FormulaInput low = parameter_input("busy_low", busy);
+  low.value = busy_low;
+  FormulaInput high = parameter_input("busy_high", busy);
+  high.value = busy_high;
+  return {"run.it_energy_j",
+          input.nodes * power_w * (fraction * busy_s + idle.base * (run.wall_s - busy_s)),
+          "J",
+          "nodes * node_power_w * ((busy_low + (busy_high - busy_low) * kernel_busy_ratio) * (productive_s + rework_s)"
+          " + idle_fraction * (wall_s - (productive_s + rework_s)))",
+          {{"nodes", static_cast<double>(input.nodes), "node", "cluster", false},
+           {"node_power_w", power_w, "W", "node type", false},
+           std::move(low),
+           std::move(high),
+           {"kernel_busy_ratio", input.kernel_busy_ratio, "1", "step model", false},
+           {"productive_s", run.productive_s, "s", "run.productive_s", false},
+           {"rework_s", rework_s, "s", "run.failures * the rework of run.loss_per_failure_s", false},
+           parameter_input("idle_fraction", idle),
+           {"wall_s", run.wall_s, "s", "run.wall_s", false}},
+          "power follows the share of time in which a kernel runs, not MFU; power supply loss is inside the rating"};
+}
+
+}  // namespace tare

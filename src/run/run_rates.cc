@@ -1,0 +1,111 @@
+#include "run/run_rates.h"
+
+namespace tare {
+namespace {
+
+// The clusters behind the failure figures have eight GPUs in a node.
+constexpr double kGpusPerReportedNode = 8;
+
+bool is_unsourced(const CostParameter& parameter) { return parameter.source.evidence == "unsourced"; }
+
+bool is_ampere_or_older(GpuGeneration generation) {
+  return generation == GpuGeneration::kAmpere || generation == GpuGeneration::kVolta ||
+         generation == GpuGeneration::kTuring || generation == GpuGeneration::kPascal;
+}
+
+void add(LoadedRates& rates, const Catalog& catalog, double RunRates::*rate, const char* id) {
+  const CostParameter& p = parameter(catalog, id);
+  rates.base.*rate = p.base;
+  rates.parameters.push_back({rate, &p, p.low.value_or(p.base), p.high.value_or(p.base), is_unsourced(p)});
+}
+
+// A100 figures for Ampere and what came before, H100 figures for the rest: no later generation has published any.
+void add_hardware_failures(LoadedRates& rates, const Catalog& catalog, GpuGeneration generation) {
+  if (!is_ampere_or_older(generation)) {
+    add(rates, catalog, &RunRates::hardware_per_gpu_h, "gpu_failures_per_gpu_h");
+    if (generation != GpuGeneration::kHopper) rates.parameters.back().assumed = true;
+    return;
+  }
+  add(rates, catalog, &RunRates::hardware_per_gpu_h, "rsc1_failures");
+  rates.base.hardware_per_gpu_h /= kGpusPerReportedNode;
+  rates.parameters.back().low /= kGpusPerReportedNode;
+  rates.parameters.back().high /= kGpusPerReportedNode;
+  if (generation != GpuGeneration::kAmpere) rates.parameters.back().assumed = true;
+}
+
+}  // namespace
+
+LoadedRates load_rates(const RunInput& input, const Catalog& catalog) {
+  LoadedRates rates;
+  const bool nodes_come_fresh = input.purchase == Purchase::kOnDemand || input.purchase == Purchase::kSpot;
+  if (nodes_come_fresh) {
+    add(rates, catalog, &RunRates::provision_s,
+        input.host == "bare_metal" ? "provision_bare_metal_s" : "provision_vm_s");
+  }
+  add(rates, catalog, &RunRates::image_bytes, "image_pull_bytes");
+  add(rates, catalog, &RunRates::image_bytes_per_s, "image_pull_bytes_per_s");
+  add(rates, catalog, &RunRates::driver_s, "driver_init_s");
+  add(rates, catalog, &RunRates::process_s, "process_start_s");
+  add(rates, catalog, &RunRates::nccl_s, "nccl_init_s");
+  add(rates, catalog, &RunRates::nccl_s_per_doubling, "nccl_init_per_doubling_s");
+  add(rates, catalog, &RunRates::warmup_s, "compile_warmup_s");
+  if (input.host == "vm") add(rates, catalog, &RunRates::vm_s, "init_delta");
+  add(rates, catalog, &RunRates::staging_bytes_per_s, "staging_bytes_per_s");
+  add(rates, catalog, &RunRates::write_bytes_per_s, "ckpt_bw_shared");
+  add(rates, catalog, &RunRates::read_bytes_per_s, "checkpoint_load_bytes_per_s");
+  add(rates, catalog, &RunRates::node_bytes_per_s, "checkpoint_node_bytes_per_s");
+  add(rates, catalog, &RunRates::snapshot_bytes_per_s, "checkpoint_d2h_bytes_per_s");
+  add(rates, catalog, &RunRates::checkpoint_fixed_s, "checkpoint_fixed_s");
+  if (input.checkpoint.async) add(rates, catalog, &RunRates::drain_ratio, "checkpoint_async_overhead_ratio");
+  add(rates, catalog, &RunRates::detect_s, "detect_time");
+  add(rates, catalog, &RunRates::requeue_s, nodes_come_fresh ? "requeue_rented_s" : "spare_swap_s");
+  add_hardware_failures(rates, catalog, input.generation);
+  if (input.purchase == Purchase::kSpot) {
+    add(rates, catalog, &RunRates::spot_per_gpu_h, "spot_interruptions_per_gpu_h");
+  }
+  return rates;
+}
+
+const std::vector<std::string>& run_parameter_ids() {
+  static const std::vector<std::string> ids = {"provision_vm_s",
+                                               "provision_bare_metal_s",
+                                               "image_pull_bytes",
+                                               "image_pull_bytes_per_s",
+                                               "driver_init_s",
+                                               "process_start_s",
+                                               "nccl_init_s",
+                                               "nccl_init_per_doubling_s",
+                                               "compile_warmup_s",
+                                               "init_delta",
+                                               "staging_bytes_per_s",
+                                               "ckpt_bw_shared",
+                                               "checkpoint_load_bytes_per_s",
+                                               "checkpoint_node_bytes_per_s",
+                                               "checkpoint_d2h_bytes_per_s",
+                                               "checkpoint_fixed_s",
+                                               "checkpoint_async_overhead_ratio",
+                                               "detect_time",
+                                               "requeue_rented_s",
+                                               "spare_swap_s",
+                                               "rsc1_failures",
+                                               "gpu_failures_per_gpu_h",
+                                               "spot_interruptions_per_gpu_h",
+                                               "server_tdp_fraction",
+                                               "idle_node_frac",
+                                               "server_power_per_tdp"};
+  return ids;
+}
+
+FormulaInput parameter_input(std::string name, const CostParameter& parameter) {
+  return {std::move(name), parameter.base, parameter.unit, "parameter " + parameter.id, is_unsourced(parameter)};
+}
+
+FormulaInput LoadedRates::input(const char* name, const char* unit, double RunRates::*rate,
+                                const char* why_zero) const {
+  for (const RatedParameter& p : parameters) {
+    if (p.rate == rate) return {name, base.*rate, unit, "parameter " + p.parameter->id, p.assumed};
+  }
+  return {name, base.*rate, unit, why_zero, false};
+}
+
+}  // namespace tare

@@ -1,0 +1,115 @@
+// A catalog of round numbers, so that the algebra of a test can be done in the head. Nothing in it is a fact.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "catalog/catalog.h"
+#include "run/run.h"
+
+namespace tare::test {
+
+inline void set(Catalog& catalog, const std::string& id, double base, std::optional<double> low = {},
+                std::optional<double> high = {}) {
+  for (CostParameter& known : catalog.parameters) {
+    if (known.id != id) continue;
+    known.base = base;
+    known.low = low;
+    known.high = high;
+    return;
+  }
+  CostParameter parameter;
+  parameter.id = id;
+  parameter.unit = "1";
+  parameter.base = base;
+  parameter.low = low;
+  parameter.high = high;
+  parameter.source.evidence = "read";
+  catalog.parameters.push_back(std::move(parameter));
+}
+
+inline void set_run_parameters(Catalog& c) {
+  set(c, "provision_vm_s", 100);
+  set(c, "provision_bare_metal_s", 200);
+  set(c, "image_pull_bytes", 10e9);
+  set(c, "image_pull_bytes_per_s", 1e9);
+  set(c, "driver_init_s", 10);
+  set(c, "process_start_s", 20);
+  set(c, "nccl_init_s", 10);
+  set(c, "nccl_init_per_doubling_s", 2);
+  set(c, "compile_warmup_s", 30);
+  set(c, "init_delta", 47);
+  set(c, "staging_bytes_per_s", 1e9);
+  set(c, "ckpt_bw_shared", 10e9);
+  set(c, "checkpoint_load_bytes_per_s", 20e9);
+  set(c, "checkpoint_node_bytes_per_s", 5e9);
+  set(c, "checkpoint_d2h_bytes_per_s", 10e9);
+  set(c, "checkpoint_fixed_s", 1);
+  set(c, "checkpoint_async_overhead_ratio", 0);
+  set(c, "detect_time", 300);
+  set(c, "requeue_rented_s", 600);
+  set(c, "spare_swap_s", 300);
+  set(c, "rsc1_failures", 8e-4);
+  set(c, "gpu_failures_per_gpu_h", 1e-4);
+  set(c, "spot_interruptions_per_gpu_h", 9e-4);
+  set(c, "server_tdp_fraction", 0.75, 0.6, 0.8);
+  set(c, "idle_node_frac", 0.2);
+  set(c, "server_power_per_tdp", 2);
+}
+
+inline void set_bill_parameters(Catalog& c) {
+  set(c, "alloc_ratio", 0.8);
+  set(c, "checkpoints_kept", 3);
+  set(c, "file_storage_usd_per_byte_month", 1e-10);
+  set(c, "egress_large_cloud_usd_per_byte", 9e-11);
+  set(c, "egress_other_usd_per_byte", 0);
+  set(c, "mttr", 1800);
+  set(c, "incident_people", 2);
+  set(c, "eng_rate", 100);
+  set(c, "server_overhead", 1.6);
+  set(c, "install_ratio", 0);
+  set(c, "net_share_small", 0.04);
+  set(c, "net_share_2tier", 0.08);
+  set(c, "net_share_3tier", 0.12);
+  set(c, "hw_progress", 0.2);
+  set(c, "life_years", 5);
+  set(c, "wacc", 0.1);
+  set(c, "spare_nodes", 0.05);
+  set(c, "elec_china_ind", 0.08);
+  set(c, "elec_us_ind", 0.1);
+  set(c, "network_power_per_gpu_w", 50);
+  set(c, "pue_air_ai", 1.5);
+  set(c, "facility_capex", 10);
+  set(c, "facility_life_years", 20);
+  set(c, "fs_overprov", 0.25);
+  set(c, "storage_price", 2e-10);
+  set(c, "gpus_per_fte", 400);
+}
+
+inline Catalog round_catalog() {
+  Catalog catalog;
+  set_run_parameters(catalog);
+  set_bill_parameters(catalog);
+  return catalog;
+}
+
+// 64 H100 in 8 nodes, 10,000 steps of 10 s, a checkpoint of 200 GB: with the round catalog
+//   W = 1 + 200e9 / min(8 · 5e9, 10e9) = 21 s, δ = 1 + 200e9 / (64 · 10e9) = 1.3125 s
+//   M = 3600 / (64 · 1e-4) = 562,500 s
+inline RunInput round_run() {
+  RunInput input;
+  input.tokens = 1e10;
+  input.tokens_per_step = 1e6;
+  input.step_time_s = 10;
+  input.gpus = 64;
+  input.nodes = 8;
+  input.parameters = 13e9;
+  input.checkpoint_bytes = 200e9;
+  input.purchase = Purchase::kOnDemand;
+  input.generation = GpuGeneration::kHopper;
+  input.host = "vm";
+  return input;
+}
+
+}  // namespace tare::test
