@@ -38,10 +38,14 @@ struct SoftwareStack {
   std::string states = "mixed";      // mixed: 16-bit weights beside fp32 masters; fp32: the parameters are fp32 and
                                      // cast on use (FSDP, autocast); pure: all states in the compute type
   bool dropout = false;              // trained with dropout: its masks and outputs are kept
+  bool adapter_dropout = false;            // LoRA with dropout: each adapted GEMM keeps its own input and mask
+  int qlora_element_bytes = 2;             // of activations under QLoRA: 4 where what is not quantised stays in fp32
   bool expands_kv = false;           // grouped keys and values repeated to all heads before the kernel (SDPA)
   double logit_bytes = 0;            // per logit at the loss's peak; 0: 2 with fused cross-entropy, else 10
   double step_bytes = 0;  // per parameter of the optimizer's shard, copies made for its step (DeepSpeed: fp32
                           // gradients of the partition and the flat 16-bit ones they come from)
+  bool whole_gradients = false;            // FSDP accumulates micro-batches without reducing: gradients whole until the last
+  bool edges_apart = false;                // FSDP gathers embedding and head on their own, not as one root unit
   bool keeps_stage_outputs = false;  // a pipeline stage holds its output besides what the next stage received
   double fixed_memory_bytes = 0;     // context, workspaces, NCCL buffers
   double fragmentation_ratio = 0;    // share of the peak allocated that the allocator adds

@@ -38,6 +38,8 @@ SoftwareStack read_row(TableReader& row) {
   s.expands_kv = row.flag("expands_kv").value_or(s.expands_kv);
   s.logit_bytes = row.number("logit_bytes").value_or(s.logit_bytes);
   s.step_bytes = row.number("step_bytes").value_or(s.step_bytes);
+  s.whole_gradients = row.flag("whole_gradients").value_or(s.whole_gradients);
+  s.edges_apart = row.flag("edges_apart").value_or(s.edges_apart);
   s.keeps_stage_outputs = row.flag("keeps_stage_outputs").value_or(s.keeps_stage_outputs);
   s.fixed_memory_bytes = row.number("fixed_memory_bytes").value_or(s.fixed_memory_bytes);
   s.fragmentation_ratio = row.number("fragmentation_ratio").value_or(s.fragmentation_ratio);

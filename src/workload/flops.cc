@@ -59,7 +59,7 @@ ForwardFlops backward_flops_per_token(const Workload& workload) {
   backward.attention_scores = 2 * forward.attention_scores;
   backward.mlp = gemm * forward.mlp;
   backward.router = gemm * forward.router;
-  backward.head = gemm * forward.head;
+  backward.head = (workload.lora.embeddings ? 2 : gemm) * forward.head;
   backward.adapters = 2 * forward.adapters;
   return backward;
 }

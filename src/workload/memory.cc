@@ -27,6 +27,19 @@ double optimizer_bytes(const Workload& workload) {
   return master + 2 * moment;
 }
 
+// 8- and 4-bit copies of the weights, row- and column-wise, that Transformer Engine keeps beside 16-bit ones between
+// micro-batches. Where weights are stored and gathered in 8 bit the two copies take the 16-bit one's place; where they are
+// sharded (FSDP) they are cast again each time.
+double cast_bytes(const Workload& workload) {
+  if (workload.stack.states != "mixed" || workload.stack.fp8_gather) return 0;
+  switch (workload.precision) {
+    case Precision::kFp8:
+    case Precision::kMxfp8: return 2;
+    case Precision::kNvfp4: return 1;
+    default: return 0;
+  }
+}
+
 // 1F1B holds min(p, m) micro-batches on the first stage and one on the last. Interleaved (Narayanan et al. 2021): rank r
 // has 2(p−r−1) + (v−1)p + 1 chunks in flight, each 1/v of a stage: p(1 + (p−1)/(pv)) stages on the first rank.
 double in_flight_first(const Parallelism& p, double micro_batches) {
@@ -71,6 +84,7 @@ MemoryModel::MemoryModel(const Workload& workload) {
   }
 
   weight_bytes_ = stack.states == "fp32" ? 4 : e;
+  cast_bytes_ = cast_bytes(workload);
   gradient_bytes_ = stack.states == "pure" ? e : stack.gradient_bytes;
   optimizer_bytes_ = optimizer_bytes(workload);
   frozen_bytes_ = workload.method == Method::kQlora ? kNf4BytesPerParameter : e;
@@ -158,6 +172,7 @@ void MemoryModel::add_states(const Parallelism& p, const Stage& stage, Memory& m
     trained_experts = moe_layers * moe_layer_adapters_.expert * per_tp * per_ep;
     if (trains_edges_) trained += edges;
   }
+  if (p.zero_stage < 3) memory.weights_bytes += cast_bytes_ * (base + base_experts);
   const double shard_1 = p.zero_stage >= 1 ? per_data : 1, expert_1 = p.zero_stage >= 1 ? per_expert_data : 1;
   const double shard_2 = p.zero_stage >= 2 ? per_data : 1, expert_2 = p.zero_stage >= 2 ? per_expert_data : 1;
   memory.weights_bytes += weight_bytes_ * (trained * weight_share + trained_experts * expert_weight_share);

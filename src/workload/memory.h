@@ -71,7 +71,7 @@ class MemoryModel {
   // Bytes per parameter.
   double weight_bytes_ = 2, gradient_bytes_ = 4, optimizer_bytes_ = 12, step_bytes_ = 0;  // trained ones
   double frozen_bytes_ = 2, frozen_edge_bytes_ = 2;                      // LoRA base: layers; embedding and head
-  double gathered_weight_bytes_ = 2;
+  double gathered_weight_bytes_ = 2, cast_bytes_ = 0;
   double dequantised_params_ = 0;                                        // QLoRA: the largest matrix, in 16 bit
   // Activations.
   double tokens_per_sequence_ = 0, global_batch_ = 0;

@@ -16,6 +16,7 @@ bool is_adapter_method(Method method) { return method == Method::kLora || method
 // What decides whether a tensor is kept.
 struct Traits {
   double e = 2;              // bytes per element
+  double g = 2;              // bytes of a kept GEMM input: 1 where Transformer Engine keeps the 8-bit cast
   double h = 0;
   bool frozen = false;       // LoRA: a frozen GEMM needs its input only where an adapter reads it
   bool eager_norm = false;   // fp32 input copy and normalised output kept besides the result
@@ -25,10 +26,19 @@ struct Traits {
   bool standard = false;     // scores kept
 };
 
+bool is_8bit_or_less(Precision precision) {
+  return precision == Precision::kFp8 || precision == Precision::kMxfp8 || precision == Precision::kNvfp4;
+}
+
+// Transformer Engine's layers (the stacks that also gather weights in 8 bit) keep a GEMM's input as it was cast; torchao's
+// keep the 16-bit one and cast again.
+bool keeps_casts(const Workload& workload) { return workload.stack.fp8_gather && is_8bit_or_less(workload.precision); }
+
 Traits traits_of(const Workload& workload) {
   const SoftwareStack& stack = workload.stack;
   Traits t;
   t.e = element_bytes(workload);
+  t.g = keeps_casts(workload) ? 1 : t.e;
   t.h = workload.model.hidden;
   t.frozen = is_adapter_method(workload.method);
   t.eager_norm = workload.model.rms_norm && !stack.fused_elementwise;
@@ -43,7 +53,7 @@ Traits traits_of(const Workload& workload) {
 // in place of the 16-bit input, and the normalised value for its weight's gradient.
 TensorBytes norm_bytes(const Traits& t, bool output_needed) {
   const double input = t.eager_norm ? 4 * t.h + (t.frozen ? 0 : t.e * t.h) : t.e * t.h;
-  return {input + (output_needed ? t.e * t.h : 0), 0};
+  return {input + (output_needed ? t.g * t.h : 0), 0};
 }
 
 // The score matrix and what hangs on it, per token: all heads, all keys.
@@ -72,25 +82,31 @@ TensorBytes attention_bytes(const Workload& workload, const Traits& t) {
     bytes.split += lora.output * dropped_copy(t, shape.output_width);
   }
   bytes.split += t.e * (shape.query_width + key_value + shape.output_width);
+  if (model.qk_norm) bytes.split += t.e * (shape.query_width + shape.kv_width);  // before the heads' norms
   if (model.is_mla()) {
     // Latents before and after their norms: replicated, since every rank expands its own heads from them.
     bytes.replicated += t.e * 2 * (model.mla_q_rank + model.mla_kv_rank) + t.e * model.mla_rope_head_dim;
   }
-  if (t.dropout) bytes.replicated += t.h;  // mask on the residual stream
+  if (keeps_casts(workload)) bytes.split += t.g * shape.output_width;  // beside the kernel's own 16-bit output
+  if (t.dropout) bytes.replicated += t.h;                              // mask on the residual stream
   return bytes;
 }
 
 // `width` columns of an MLP (gated: gate, up, and their product; GELU: its input and output).
 double mlp_columns(const Workload& workload, const Traits& t, double width) {
   const bool product_needed = !t.frozen || (workload.lora.mlp && !t.adapter_dropout);
-  double tensors = workload.model.gated_mlp ? (t.fused_mlp ? 2 : 3) : 1;
-  if (product_needed) tensors += 1;
+  const double tensors = workload.model.gated_mlp ? (t.fused_mlp ? 2 : 3) : 1;
+  const double product = product_needed ? t.g * width : 0;
   const double dropped = t.adapter_dropout && workload.lora.mlp ? dropped_copy(t, width) : 0;
-  return tensors * t.e * width + dropped;
+  return tensors * t.e * width + product + dropped;
 }
 
 TensorBytes dense_mlp_bytes(const Workload& workload, const Traits& t) {
-  TensorBytes bytes = norm_bytes(t, !t.frozen || (workload.lora.mlp && !t.adapter_dropout));
+  const int norms = workload.model.norms_per_layer;
+  TensorBytes bytes;
+  // With one norm, attention and MLP run side by side on its output; with four, each also norms what it returns.
+  if (norms != 1) bytes = norm_bytes(t, !t.frozen || (workload.lora.mlp && !t.adapter_dropout));
+  if (norms > 2) bytes = bytes + norm_bytes(t, false) + norm_bytes(t, false);
   if (t.adapter_dropout && workload.lora.mlp) {
     bytes.replicated += (workload.model.gated_mlp ? 2 : 1) * dropped_copy(t, t.h);
   }
@@ -105,7 +121,7 @@ TensorBytes moe_mlp_bytes(const Workload& workload, const Traits& t) {
   const ModelArchitecture& model = workload.model;
   TensorBytes bytes = norm_bytes(t, true);
   bytes.replicated += 2 * 4.0 * model.experts;
-  bytes.replicated += 2 * t.e * t.h * model.top_k;
+  bytes.replicated += (t.g + t.e) * t.h * model.top_k;
   bytes.split += model.top_k * mlp_columns(workload, t, model.expert_ffn_hidden);
   bytes.split += mlp_columns(workload, t, model.shared_expert_ffn_hidden);
   return bytes;
@@ -123,7 +139,7 @@ TensorBytes per_op_bytes(const Workload& workload, const Traits& t, double mlp_w
 }
 
 double sum(const TensorBytes& t) { return t.replicated + t.split; }
-const TensorBytes& larger(const TensorBytes& a, const TensorBytes& b) { return sum(a) < sum(b) ? b : a; }
+TensorBytes larger(const TensorBytes& a, const TensorBytes& b) { return sum(a) < sum(b) ? b : a; }
 
 // What a layer's backward holds beyond what it kept: the MLP goes first, with all that was kept and the gradients of its
 // columns; then the MLP's tensors are gone and attention runs with the gradients of the heads. Of the scores two

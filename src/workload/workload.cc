@@ -54,7 +54,8 @@ double trainable_parameters(const Workload& workload) {
   if (workload.method != Method::kLora && workload.method != Method::kQlora) return count_parameters(model).total;
   const LayerShape shape = layer_shape(model);
   const AdapterShape adapters = adapter_shape(model, workload.lora);
-  return model.layers * adapters.attention_params + shape.dense_layers * adapters.dense_mlp_params +
+  const double edges = double(model.vocab) * model.hidden * (model.tied_embeddings ? 1 : 2);
+  return (workload.lora.embeddings ? edges : 0) + model.layers * adapters.attention_params + shape.dense_layers * adapters.dense_mlp_params +
          shape.moe_layers * (model.experts * adapters.expert_params + adapters.shared_params);
 }
 
