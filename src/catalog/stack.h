@@ -37,6 +37,7 @@ struct SoftwareStack {
   bool fused_cross_entropy = false;  // logits never stored in fp32
   std::string states = "mixed";      // mixed: 16-bit weights beside fp32 masters; fp32: the parameters are fp32 and
                                      // cast on use (FSDP, autocast); pure: all states in the compute type
+  bool fp8_mlp_input = false;              // under 8-bit GEMMs the MLP's activation keeps its input in 8 bit too
   bool dropout = false;              // trained with dropout: its masks and outputs are kept
   bool adapter_dropout = false;            // LoRA with dropout: each adapted GEMM keeps its own input and mask
   int qlora_element_bytes = 2;             // of activations under QLoRA: 4 where what is not quantised stays in fp32

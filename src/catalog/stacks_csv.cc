@@ -32,6 +32,7 @@ SoftwareStack read_row(TableReader& row) {
   s.fused_cross_entropy = row.flag("fused_cross_entropy").value_or(s.fused_cross_entropy);
   s.selective_share = row.number("selective_share").value_or(s.selective_share);
   s.states = row.word("states", kStates, s.states);
+  s.fp8_mlp_input = row.flag("fp8_mlp_input").value_or(s.fp8_mlp_input);
   s.dropout = row.flag("dropout").value_or(s.dropout);
   s.adapter_dropout = row.flag("adapter_dropout").value_or(s.adapter_dropout);
   s.qlora_element_bytes = row.count("qlora_element_bytes").value_or(s.qlora_element_bytes);

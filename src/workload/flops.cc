@@ -49,8 +49,8 @@ ForwardFlops forward_flops_per_token(const Workload& workload) {
 }
 
 // A trained GEMM has two backward products (input and weight gradient), a frozen one only the input's. Attention's two
-// products have no weights: each needs the gradient of both operands, frozen or not. (With LoRA the gradient stops at the
-// first adapted layer, so the embedding asks for none; the part of layer 0 below its adapters is left in: < 1/L.)
+// products have no weights: each needs the gradient of both operands, frozen or not. (With LoRA the gradient stops at
+// the first adapted layer, so the embedding asks for none; the part of layer 0 below its adapters is left in: < 1/L.)
 ForwardFlops backward_flops_per_token(const Workload& workload) {
   const ForwardFlops forward = forward_flops_per_token(workload);
   const double gemm = is_adapter_method(workload.method) ? 1 : 2;

@@ -18,7 +18,7 @@ struct ForwardFlops {
   double mlp = 0;                    // dense MLPs, shared experts and routed ones
   double router = 0;
   double head = 0;
-  double adapters = 0;               // LoRA's own GEMMs
+  double adapters = 0;  // LoRA's own GEMMs
   double total() const { return attention_projections + attention_scores + mlp + router + head + adapters; }
 };
 

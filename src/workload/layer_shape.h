@@ -13,28 +13,28 @@
 namespace tare {
 
 struct LayerShape {
-  int dense_layers = 0;         // with a dense MLP
+  int dense_layers = 0;  // with a dense MLP
   int moe_layers = 0;
   double attention_params = 0;  // per layer
   double dense_mlp_params = 0;  // of a dense layer
   double expert_params = 0;     // of one routed expert
   double shared_params = 0;     // all shared experts of one MoE layer
   double router_params = 0;
-  double query_width = 0;       // a·d, for MLA a·(dn+dr)
-  double kv_width = 0;          // g·d: one of keys and values (grouped); MLA: a·(dn+dr), its keys after expansion
-  double value_width = 0;       // values: g·d; MLA: a·dv
-  double output_width = 0;      // the attention's output, the input of its last projection: a·d or a·dv
-  double mlp_matrices = 2;      // 3 when gated
+  double query_width = 0;   // a·d, for MLA a·(dn+dr)
+  double kv_width = 0;      // g·d: one of keys and values (grouped); MLA: a·(dn+dr), its keys after expansion
+  double value_width = 0;   // values: g·d; MLA: a·dv
+  double output_width = 0;  // the attention's output, the input of its last projection: a·d or a·dv
+  double mlp_matrices = 2;  // 3 when gated
 };
 
 LayerShape layer_shape(const ModelArchitecture& model);
 
 // Parameters (and forward multiply-adds per token) of the LoRA adapters: r·(in + out) for each adapted matrix.
 struct AdapterShape {
-  double attention_params = 0;   // per layer
-  double dense_mlp_params = 0;   // of a dense layer
-  double expert_params = 0;      // of one routed expert
-  double shared_params = 0;      // all shared experts of one MoE layer
+  double attention_params = 0;  // per layer
+  double dense_mlp_params = 0;  // of a dense layer
+  double expert_params = 0;     // of one routed expert
+  double shared_params = 0;     // all shared experts of one MoE layer
 };
 
 AdapterShape adapter_shape(const ModelArchitecture& model, const Lora& lora);

@@ -28,20 +28,23 @@ double optimizer_bytes(const Workload& workload) {
 }
 
 // 8- and 4-bit copies of the weights, row- and column-wise, that Transformer Engine keeps beside 16-bit ones between
-// micro-batches. Where weights are stored and gathered in 8 bit the two copies take the 16-bit one's place; where they are
-// sharded (FSDP) they are cast again each time.
+// micro-batches. Where weights are stored and gathered in 8 bit the two copies take the 16-bit one's place; where they
+// are sharded (FSDP) they are cast again each time.
 double cast_bytes(const Workload& workload) {
   if (workload.stack.states != "mixed" || workload.stack.fp8_gather) return 0;
   switch (workload.precision) {
     case Precision::kFp8:
-    case Precision::kMxfp8: return 2;
-    case Precision::kNvfp4: return 1;
-    default: return 0;
+    case Precision::kMxfp8:
+      return 2;
+    case Precision::kNvfp4:
+      return 1;
+    default:
+      return 0;
   }
 }
 
-// 1F1B holds min(p, m) micro-batches on the first stage and one on the last. Interleaved (Narayanan et al. 2021): rank r
-// has 2(p−r−1) + (v−1)p + 1 chunks in flight, each 1/v of a stage: p(1 + (p−1)/(pv)) stages on the first rank.
+// 1F1B holds min(p, m) micro-batches on the first stage and one on the last. Interleaved (Narayanan et al. 2021): rank
+// r has 2(p−r−1) + (v−1)p + 1 chunks in flight, each 1/v of a stage: p(1 + (p−1)/(pv)) stages on the first rank.
 double in_flight_first(const Parallelism& p, double micro_batches) {
   const double warm = p.vpp > 1 ? p.pp * (1 + double(p.pp - 1) / (double(p.pp) * p.vpp)) : p.pp;
   return std::min(warm, micro_batches);
@@ -87,12 +90,13 @@ MemoryModel::MemoryModel(const Workload& workload) {
   cast_bytes_ = cast_bytes(workload);
   gradient_bytes_ = stack.states == "pure" ? e : stack.gradient_bytes;
   optimizer_bytes_ = optimizer_bytes(workload);
-  frozen_bytes_ = workload.method == Method::kQlora ? kNf4BytesPerParameter : e;
+  // Frozen weights have no master to keep, so what runs in 8 bit is stored in 8 bit.
+  frozen_bytes_ = workload.method == Method::kQlora ? kNf4BytesPerParameter : keeps_casts(workload) ? 1 : e;
   frozen_edge_bytes_ = e;
   gathered_weight_bytes_ = adapters_only_ ? frozen_bytes_ : e;
   if (workload.method == Method::kQlora) {
-    dequantised_params_ = double(model.hidden) * std::max({double(model.ffn_hidden), shape.query_width,
-                                                           double(model.expert_ffn_hidden)});
+    dequantised_params_ =
+        double(model.hidden) * std::max({double(model.ffn_hidden), shape.query_width, double(model.expert_ffn_hidden)});
   }
 
   tokens_per_sequence_ = workload.sequence_length;
@@ -226,8 +230,8 @@ void MemoryModel::add_gathered(const Parallelism& p, const Stage& stage, Memory&
   }
 }
 
-// Kept activations of every layer and micro-batch in flight, and on top the larger of two moments: the loss (logits), or
-// the first layer to run backward (its gradients, and itself when it is recomputed).
+// Kept activations of every layer and micro-batch in flight, and on top the larger of two moments: the loss (logits),
+// or the first layer to run backward (its gradients, and itself when it is recomputed).
 void MemoryModel::add_activations(const Parallelism& p, const Stage& stage, Memory& memory) const {
   const double tokens = tokens_per_sequence_ * p.micro_batch / p.cp;
   const double split_share = 1.0 / p.tp;
@@ -235,15 +239,17 @@ void MemoryModel::add_activations(const Parallelism& p, const Stage& stage, Memo
   const double moe_layers = stage.layers - stage.dense_layers;
   const auto bytes = [&](const TensorBytes& tensor) { return bytes_of(tensor, replicated_share, split_share); };
   const auto kept = [&](const ActivationBytes& a, Recompute mode) {
-    return bytes(mode == Recompute::kFull ? a.kept_full : mode == Recompute::kSelective ? a.kept_selective : a.kept_none);
+    return bytes(mode == Recompute::kFull        ? a.kept_full
+                 : mode == Recompute::kSelective ? a.kept_selective
+                                                 : a.kept_none);
   };
   const auto working = [&](const ActivationBytes& a) {
     return bytes(p.recompute == Recompute::kFull        ? a.working_full
                  : p.recompute == Recompute::kSelective ? a.working_selective
                                                         : a.working_none);
   };
-  double per_token = stage.dense_layers * kept(dense_activations_, p.recompute) +
-                     moe_layers * kept(moe_activations_, p.recompute);
+  double per_token =
+      stage.dense_layers * kept(dense_activations_, p.recompute) + moe_layers * kept(moe_activations_, p.recompute);
   if (p.recompute == Recompute::kFull && p.recompute_layers >= 0 && p.recompute_layers < stage.layers) {
     // Only some layers are recomputed: the others keep everything.
     const double share = p.recompute_layers / stage.layers;

@@ -1,8 +1,8 @@
 // Peak memory of the fullest GPU, part by part.
 //
 // States: weights, gradients, optimizer (Adam: fp32 master + two moments) sharded by tp, pp, ep and, by ZeRO stage,
-// over dp·cp (experts over dp·cp/ep). Activations are counted tensor by tensor (memory_activations.h); for the GPT block
-// they give Korthikanti's forms sbh(10 + 24/t + 5as/(ht)) and, with sequence parallel, sbh/t·(34 + 5as/h); flash
+// over dp·cp (experts over dp·cp/ep). Activations are counted tensor by tensor (memory_activations.h); for the GPT
+// block they give Korthikanti's forms sbh(10 + 24/t + 5as/(ht)) and, with sequence parallel, sbh/t·(34 + 5as/h); flash
 // 34sbh/t; full recompute 2sbh/t. In flight on the first stage: min(p, m) micro-batches, × (1 + (p−1)/(p·v))
 // interleaved; one on the last stage, which holds the logits. The peak is the larger of the two stages.
 #pragma once
@@ -18,12 +18,12 @@ struct Memory {
   double gradients_bytes = 0;
   double optimizer_bytes = 0;
   double activations_bytes = 0;
-  double logits_bytes = 0;      // at the moment of the peak: 0 when a layer's backward needs more than the loss does
-  double gathered_bytes = 0;    // FSDP's full layers in flight, communication buffers
-  double framework_bytes = 0;   // context, workspaces, NCCL
+  double logits_bytes = 0;     // at the moment of the peak: 0 when a layer's backward needs more than the loss does
+  double gathered_bytes = 0;   // FSDP's full layers in flight, communication buffers
+  double framework_bytes = 0;  // context, workspaces, NCCL
   double fragmentation_bytes = 0;
-  double total_bytes = 0;       // the sum of the above
-  double host_bytes = 0;        // offloaded, per GPU; not in the total
+  double total_bytes = 0;  // the sum of the above
+  double host_bytes = 0;   // offloaded, per GPU; not in the total
 };
 
 // What the caching allocator of the framework counts: without context, workspaces outside it and fragmentation.
@@ -44,13 +44,13 @@ class MemoryModel {
  private:
   // Parameters of a stage by how they are sharded and whether they are trained.
   struct Parameters {
-    double dense = 0;     // split by tp
-    double expert = 0;    // split by tp·ep
+    double dense = 0;   // split by tp
+    double expert = 0;  // split by tp·ep
   };
   struct Stage {
     double layers = 0;
-    double dense_layers = 0;   // of these, with a dense MLP
-    double in_flight = 1;      // micro-batches whose activations are held
+    double dense_layers = 0;  // of these, with a dense MLP
+    double in_flight = 1;     // micro-batches whose activations are held
     bool embedding = false;
     bool head = false;
   };
@@ -70,9 +70,9 @@ class MemoryModel {
   bool trains_edges_ = false;  // LoRA with embedding and head trained in full, as copies of their own
   // Bytes per parameter.
   double weight_bytes_ = 2, gradient_bytes_ = 4, optimizer_bytes_ = 12, step_bytes_ = 0;  // trained ones
-  double frozen_bytes_ = 2, frozen_edge_bytes_ = 2;                      // LoRA base: layers; embedding and head
+  double frozen_bytes_ = 2, frozen_edge_bytes_ = 2;  // LoRA base: layers; embedding and head
   double gathered_weight_bytes_ = 2, cast_bytes_ = 0;
-  double dequantised_params_ = 0;                                        // QLoRA: the largest matrix, in 16 bit
+  double dequantised_params_ = 0;  // QLoRA: the largest matrix, in 16 bit
   // Activations.
   double tokens_per_sequence_ = 0, global_batch_ = 0;
   ActivationBytes dense_activations_, moe_activations_;

@@ -15,24 +15,16 @@ bool is_adapter_method(Method method) { return method == Method::kLora || method
 
 // What decides whether a tensor is kept.
 struct Traits {
-  double e = 2;              // bytes per element
-  double g = 2;              // bytes of a kept GEMM input: 1 where Transformer Engine keeps the 8-bit cast
+  double e = 2;  // bytes per element
+  double g = 2;  // bytes of a kept GEMM input: 1 where Transformer Engine keeps the 8-bit cast
   double h = 0;
-  bool frozen = false;       // LoRA: a frozen GEMM needs its input only where an adapter reads it
-  bool eager_norm = false;   // fp32 input copy and normalised output kept besides the result
-  bool fused_mlp = false;    // activation and product in one kernel: the activation's output is not kept
+  bool frozen = false;      // LoRA: a frozen GEMM needs its input only where an adapter reads it
+  bool eager_norm = false;  // fp32 input copy and normalised output kept besides the result
+  bool fused_mlp = false;   // activation and product in one kernel: the activation's output is not kept
   bool dropout = false;
   bool adapter_dropout = false;  // adapters read their own dropped-out copy of the input
-  bool standard = false;     // scores kept
+  bool standard = false;         // scores kept
 };
-
-bool is_8bit_or_less(Precision precision) {
-  return precision == Precision::kFp8 || precision == Precision::kMxfp8 || precision == Precision::kNvfp4;
-}
-
-// Transformer Engine's layers (the stacks that also gather weights in 8 bit) keep a GEMM's input as it was cast; torchao's
-// keep the 16-bit one and cast again.
-bool keeps_casts(const Workload& workload) { return workload.stack.fp8_gather && is_8bit_or_less(workload.precision); }
 
 Traits traits_of(const Workload& workload) {
   const SoftwareStack& stack = workload.stack;
@@ -49,8 +41,8 @@ Traits traits_of(const Workload& workload) {
   return t;
 }
 
-// A norm keeps its input (the residual stream) and its output feeds a GEMM. An eager RMSNorm upcasts: it keeps 4h of fp32
-// in place of the 16-bit input, and the normalised value for its weight's gradient.
+// A norm keeps its input (the residual stream) and its output feeds a GEMM. An eager RMSNorm upcasts: it keeps 4h of
+// fp32 in place of the 16-bit input, and the normalised value for its weight's gradient.
 TensorBytes norm_bytes(const Traits& t, bool output_needed) {
   const double input = t.eager_norm ? 4 * t.h + (t.frozen ? 0 : t.e * t.h) : t.e * t.h;
   return {input + (output_needed ? t.g * t.h : 0), 0};
@@ -72,8 +64,7 @@ TensorBytes attention_bytes(const Workload& workload, const Traits& t) {
   const LayerShape shape = layer_shape(model);
   const Lora& lora = workload.lora;
   const bool expands = workload.stack.expands_kv;
-  const double key_value =
-      expands && !model.is_mla() ? 2 * shape.query_width : shape.kv_width + shape.value_width;
+  const double key_value = expands && !model.is_mla() ? 2 * shape.query_width : shape.kv_width + shape.value_width;
   const bool reads_input = lora.query || lora.key || lora.value;
   TensorBytes bytes = norm_bytes(t, !t.frozen || (reads_input && !t.adapter_dropout));
   if (t.adapter_dropout) {
@@ -98,7 +89,8 @@ double mlp_columns(const Workload& workload, const Traits& t, double width) {
   const double tensors = workload.model.gated_mlp ? (t.fused_mlp ? 2 : 3) : 1;
   const double product = product_needed ? t.g * width : 0;
   const double dropped = t.adapter_dropout && workload.lora.mlp ? dropped_copy(t, width) : 0;
-  return tensors * t.e * width + product + dropped;
+  const double kept = keeps_casts(workload) && workload.stack.fp8_mlp_input ? 1 : t.e;
+  return tensors * kept * width + product + dropped;
 }
 
 TensorBytes dense_mlp_bytes(const Workload& workload, const Traits& t) {
@@ -133,16 +125,16 @@ TensorBytes per_op_bytes(const Workload& workload, const Traits& t, double mlp_w
   const LayerShape shape = layer_shape(workload.model);
   TensorBytes bytes;
   bytes.replicated = t.e * 2 * t.h;
-  bytes.split = t.e * (shape.query_width + shape.value_width + shape.output_width + mlp_width) +
-                4.0 * workload.model.heads;
+  bytes.split =
+      t.e * (shape.query_width + shape.value_width + shape.output_width + mlp_width) + 4.0 * workload.model.heads;
   return bytes;
 }
 
 double sum(const TensorBytes& t) { return t.replicated + t.split; }
 TensorBytes larger(const TensorBytes& a, const TensorBytes& b) { return sum(a) < sum(b) ? b : a; }
 
-// What a layer's backward holds beyond what it kept: the MLP goes first, with all that was kept and the gradients of its
-// columns; then the MLP's tensors are gone and attention runs with the gradients of the heads. Of the scores two
+// What a layer's backward holds beyond what it kept: the MLP goes first, with all that was kept and the gradients of
+// its columns; then the MLP's tensors are gone and attention runs with the gradients of the heads. Of the scores two
 // gradients are alive at once, in the place of the dropout's output once that has been used; a fused softmax works in
 // place.
 TensorBytes backward_bytes(const Workload& workload, const Traits& t, const TensorBytes& mlp, double mlp_width) {
@@ -170,7 +162,8 @@ ActivationBytes by_recompute(const Workload& workload, const Traits& t, TensorBy
     bytes.kept_selective = t.standard ? attention + mlp : bytes.kept_none;
   }
   // Never more than without recompute: a narrow LoRA layer can already keep less than the policy would.
-  if (bytes.kept_selective.replicated + bytes.kept_selective.split > bytes.kept_none.replicated + bytes.kept_none.split) {
+  if (bytes.kept_selective.replicated + bytes.kept_selective.split >
+      bytes.kept_none.replicated + bytes.kept_none.split) {
     bytes.kept_selective = bytes.kept_none;
   }
   bytes.working_none = gradients;
@@ -179,7 +172,15 @@ ActivationBytes by_recompute(const Workload& workload, const Traits& t, TensorBy
   return bytes;
 }
 
+bool is_8bit_or_less(Precision precision) {
+  return precision == Precision::kFp8 || precision == Precision::kMxfp8 || precision == Precision::kNvfp4;
+}
+
 }  // namespace
+
+// Transformer Engine's layers (the stacks that also gather weights in 8 bit) keep a GEMM's input as it was cast;
+// torchao's keep the 16-bit one and cast again.
+bool keeps_casts(const Workload& workload) { return workload.stack.fp8_gather && is_8bit_or_less(workload.precision); }
 
 double element_bytes(const Workload& workload) {
   if (workload.method == Method::kQlora) return workload.stack.qlora_element_bytes;

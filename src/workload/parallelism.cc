@@ -4,27 +4,36 @@ namespace tare {
 
 std::string_view name_of(Recompute recompute) {
   switch (recompute) {
-    case Recompute::kNone: return "none";
-    case Recompute::kSelective: return "selective";
-    case Recompute::kFull: return "full";
+    case Recompute::kNone:
+      return "none";
+    case Recompute::kSelective:
+      return "selective";
+    case Recompute::kFull:
+      return "full";
   }
   return "none";
 }
 
 std::string_view name_of(Offload offload) {
   switch (offload) {
-    case Offload::kNone: return "none";
-    case Offload::kOptimizer: return "optimizer";
-    case Offload::kParameters: return "parameters";
+    case Offload::kNone:
+      return "none";
+    case Offload::kOptimizer:
+      return "optimizer";
+    case Offload::kParameters:
+      return "parameters";
   }
   return "none";
 }
 
 std::string_view name_of(PipelineSchedule schedule) {
   switch (schedule) {
-    case PipelineSchedule::kOneForwardOneBackward: return "1f1b";
-    case PipelineSchedule::kInterleaved: return "interleaved";
-    case PipelineSchedule::kZeroBubble: return "zero_bubble";
+    case PipelineSchedule::kOneForwardOneBackward:
+      return "1f1b";
+    case PipelineSchedule::kInterleaved:
+      return "interleaved";
+    case PipelineSchedule::kZeroBubble:
+      return "zero_bubble";
   }
   return "1f1b";
 }

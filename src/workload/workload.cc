@@ -17,8 +17,8 @@ AttentionKernel attention_of(const SoftwareStack& stack) {
 
 bool left_to_default(const Job& job, std::string_view key) {
   return std::any_of(job.assumed.begin(), job.assumed.end(), [&](const std::string& assumed) {
-    return assumed == key || (assumed.size() > key.size() && assumed.ends_with(key) &&
-                              assumed[assumed.size() - key.size() - 1] == '.');
+    return assumed == key ||
+           (assumed.size() > key.size() && assumed.ends_with(key) && assumed[assumed.size() - key.size() - 1] == '.');
   });
 }
 
@@ -55,7 +55,8 @@ double trainable_parameters(const Workload& workload) {
   const LayerShape shape = layer_shape(model);
   const AdapterShape adapters = adapter_shape(model, workload.lora);
   const double edges = double(model.vocab) * model.hidden * (model.tied_embeddings ? 1 : 2);
-  return (workload.lora.embeddings ? edges : 0) + model.layers * adapters.attention_params + shape.dense_layers * adapters.dense_mlp_params +
+  return (workload.lora.embeddings ? edges : 0) + model.layers * adapters.attention_params +
+         shape.dense_layers * adapters.dense_mlp_params +
          shape.moe_layers * (model.experts * adapters.expert_params + adapters.shared_params);
 }
 

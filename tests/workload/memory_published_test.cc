@@ -19,8 +19,8 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
-// A card cannot be filled to the last byte: the driver's reserve and the allocator's 2 MiB blocks. A row that needs more
-// than this share of the card is told as out of memory.
+// A card cannot be filled to the last byte: the driver's reserve and the allocator's 2 MiB blocks. A row that needs
+// more than this share of the card is told as out of memory.
 constexpr double kUsableShare = 0.97;
 
 struct Errors {
@@ -95,9 +95,10 @@ void print(const Outcome& outcome) {
     std::cout << fmt::format("{:<60} {:>4} rows  median {:>5.1f} %  p90 {:>5.1f} %\n", group, errors.absolute.size(),
                              100 * errors.median(), 100 * errors.p90());
   }
-  std::cout << fmt::format("out of memory told {}/{}, fitting told {}/{}, measured rows told as fitting {}/{}, left out {}\n",
-                           outcome.out_of_memory.right, outcome.out_of_memory.rows, outcome.fits.right, outcome.fits.rows,
-                           outcome.measured_fits.right, outcome.measured_fits.rows, outcome.left_out);
+  std::cout << fmt::format(
+      "out of memory told {}/{}, fitting told {}/{}, measured rows told as fitting {}/{}, left out {}\n",
+      outcome.out_of_memory.right, outcome.out_of_memory.rows, outcome.fits.right, outcome.fits.rows,
+      outcome.measured_fits.right, outcome.measured_fits.rows, outcome.left_out);
 }
 
 TEST(PublishedMemory, NoWorseThanTheRatchet) {
@@ -119,7 +120,8 @@ TEST(PublishedMemory, NoWorseThanTheRatchet) {
   }
 }
 
-// The bars of the project: median at most 5 %, P90 at most 15 %, known out-of-memory rows told at least 85 % of the time.
+// The bars of the project: median at most 5 %, P90 at most 15 %, known out-of-memory rows told at least 85 % of the
+// time.
 TEST(PublishedMemory, MeetsTheBars) {
   const Outcome outcome = hold_against_published();
   EXPECT_LE(outcome.by_group.at("all").median(), 0.05);

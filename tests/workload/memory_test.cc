@@ -54,7 +54,10 @@ TEST(LayerActivations, FlashIsSelectiveWithStatistics) {
 // Megatron-LM's theoretical_memory_usage.py: sbh(18 + 4f/h)/t per layer under selective recompute and sequence
 // parallelism. Per layer and GPU of the paper's four models: 204, 102, 170 and 212.5 MiB.
 TEST(LayerActivations, MegatronTheoreticalUsage) {
-  const struct { int layers, hidden, heads, batch; double mib; } rows[] = {
+  const struct {
+    int layers, hidden, heads, batch;
+    double mib;
+  } rows[] = {
       {48, 6144, 64, 4, 204.0}, {96, 12288, 96, 1, 102.0}, {105, 20480, 128, 1, 170.0}, {128, 25600, 160, 1, 212.5}};
   for (const auto& row : rows) {
     const Workload w = megatron_gpt(gpt(row.layers, row.hidden, row.heads, 51200), AttentionKernel::kStandard);
@@ -90,8 +93,8 @@ TEST(LayerActivations, ExpertsCopyTheirTokens) {
   EXPECT_DOUBLE_EQ(moe.kept_none.split - dense.kept_none.split, 6.0 * (8 * 2048 + 2048 - 18432));
 }
 
-// Frozen GEMMs without an adapter need no input: of a fused Llama layer with LoRA on q and v there stay the norm inputs,
-// the input of q and v, the heads, gate and up.
+// Frozen GEMMs without an adapter need no input: of a fused Llama layer with LoRA on q and v there stay the norm
+// inputs, the input of q and v, the heads, gate and up.
 TEST(LayerActivations, LoraKeepsWhatItReads) {
   Workload w = megatron_gpt(llama_2_7b(), AttentionKernel::kFlash2);
   w.stack.dropout = false;

@@ -103,7 +103,7 @@ Parallelism read_parallelism(const RowReader& row, const SoftwareStack& stack) {
   p.dp = row.integer("dp", 1);
   p.cp = row.integer("cp", 1);
   p.ep = row.integer("ep", 1);
-  p.zero_stage = row.integer("zero_stage");
+  p.zero_stage = row.integer("zero_stage", p.dp > 1 ? stack.zero_stage : 0);
   p.micro_batch = row.integer("micro_batch", 1);
   p.sequence_parallel = row.integer("sequence_parallel") == 1;
   std::string recompute = row.text("recompute");

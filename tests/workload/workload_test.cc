@@ -26,7 +26,8 @@ TEST(MakeWorkload, FillsWhatTheJobLeftOpenAndSaysSo) {
   EXPECT_EQ(workload.precision, Precision::kFp8);
   EXPECT_EQ(workload.attention, AttentionKernel::kFlash3);
   EXPECT_EQ(tokens_per_step(workload), 4096.0 * 512);
-  EXPECT_EQ(assumed, (std::vector<std::string>{"precision = fp8 (mlperf default)", "attention = flash3 (mlperf default)"}));
+  EXPECT_EQ(assumed,
+            (std::vector<std::string>{"precision = fp8 (mlperf default)", "attention = flash3 (mlperf default)"}));
 }
 
 TEST(MakeWorkload, KeepsWhatTheJobStates) {
