@@ -1,10 +1,10 @@
 // Fits the step model's constants on published rows and prints them; a person copies what holds into
 // src/perf/constants.cc.
 //
-//   fit_constants ROWS.csv… [--evaluations N]
+//   fit_constants [--exclude ROWS.csv] [--evaluations N] ROWS.csv…
 //
 // Objective: weighted mean of a soft |log(predicted ÷ measured)|, each replicate cluster weighing one, tier C and rows
-// listed as impossible left out, plus a weak pull to the starting values. Subplex (NLopt) over the logarithms.
+// listed as impossible left out, plus a weak pull to the starting values. BOBYQA (NLopt) over the logarithms.
 #include <nlopt.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/csv.h"
 #include "base/file.h"
 #include "perf/step.h"
 #include "validation/row_setup.h"
@@ -27,7 +28,7 @@ using namespace tare;
 
 struct Row {
   RowSetup setup;
-  std::string id, group;
+  std::string id, source, group;
   double weight = 1;
 };
 
@@ -80,6 +81,42 @@ double objective(unsigned n, const double* x, double*, void* data) {
   return value;
 }
 
+// Median and P90 of |error| by source group, and the worst rows, at the constants found.
+void print_errors(const Problem& problem) {
+  struct Error {
+    double error, weight;
+    const Row* row;
+  };
+  std::map<std::string, std::vector<Error>> groups;
+  for (const Row& row : problem.rows) {
+    StepModel model(row.setup.workload, row.setup.machine, {}, problem.constants);
+    const double error = model.evaluate(row.setup.parallelism).tokens_per_s_per_gpu / row.setup.measured_tokens_per_s_per_gpu - 1;
+    groups["all" + std::string(row.source.rfind("vtrain", 0) == 0 ? " vtrain" : " published")].push_back({error, row.weight, &row});
+    groups[row.source].push_back({error, row.weight, &row});
+  }
+  for (auto& [name, errors] : groups) {
+    std::sort(errors.begin(), errors.end(), [](const Error& a, const Error& b) { return std::abs(a.error) < std::abs(b.error); });
+    double total = 0, below = 0, median = -1, p90 = -1, bias = 0;
+    for (const Error& e : errors) total += e.weight, bias += e.weight * e.error;
+    for (const Error& e : errors) {
+      below += e.weight;
+      if (median < 0 && below >= 0.5 * total) median = std::abs(e.error);
+      if (p90 < 0 && below >= 0.9 * total) p90 = std::abs(e.error);
+    }
+    std::printf("%-28s %4zu rows  median %5.1f  P90 %5.1f  mean %+5.1f\n", name.c_str(), errors.size(), 100 * median, 100 * p90,
+                100 * bias / total);
+  }
+  for (const auto& [name, errors] : groups) {
+    if (name.rfind("all", 0) == 0) continue;
+    for (std::size_t i = errors.size(); i-- > 0 && errors.size() - i <= 4;) {
+      const Row& row = *errors[i].row;
+      std::printf("%s %s %s %s %s gpus %d: %+.1f %%\n", name.c_str(), row.id.c_str(), row.setup.workload.model.id.c_str(),
+                  row.setup.workload.stack.id.c_str(), to_text(row.setup.parallelism).c_str(), row.setup.machine.gpus,
+                  100 * errors[i].error);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,9 +125,17 @@ int main(int argc, char** argv) {
   const auto catalog = load_catalog();
   if (!catalog) return std::fputs(render(catalog.error()).c_str(), stderr), 1;
   std::map<std::string, int> sizes;
+  std::set<std::string> excluded;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--evaluations") == 0) {
       evaluations = std::atoi(argv[++i]);
+      continue;
+    }
+    if (std::strcmp(argv[i], "--exclude") == 0) {
+      const auto list = read_file(argv[++i]);
+      const auto table = list ? CsvTable::parse(*list, argv[i]) : tl::unexpected(list.error());
+      if (!table) return std::fputs(render(table.error()).c_str(), stderr), 1;
+      for (std::size_t r = 0; r < table->rows(); ++r) excluded.insert(std::string(table->field(r, "id")));
       continue;
     }
     const auto text = read_file(argv[i]);
@@ -98,12 +143,12 @@ int main(int argc, char** argv) {
     const auto rows = read_throughput_rows(*text, argv[i]);
     if (!rows) return std::fputs(render(rows.error()).c_str(), stderr), 1;
     for (const ThroughputRow& row : *rows) {
-      if (row.tier == "C") continue;
+      if (row.tier == "C" || excluded.count(row.id) > 0) continue;
       auto setup = set_up_row(row, *catalog);
       if (!setup) continue;
       const std::string cluster = row.replicate_cluster.empty() ? row.id : row.replicate_cluster;
       ++sizes[cluster];
-      problem.rows.push_back({std::move(*setup), row.id, cluster, 1});
+      problem.rows.push_back({std::move(*setup), row.id, row.source_group, cluster, 1});
     }
   }
   for (Row& row : problem.rows) row.weight = 1.0 / sizes[row.group];
@@ -124,20 +169,24 @@ int main(int argc, char** argv) {
     high.push_back(std::log(v.high));
     x.push_back(std::clamp(std::log(v.start), low.back(), high.back()));
   }
-  nlopt_opt opt = nlopt_create(NLOPT_LN_SBPLX, static_cast<unsigned>(x.size()));
-  nlopt_set_min_objective(opt, objective, &problem);
-  nlopt_set_lower_bounds(opt, low.data());
-  nlopt_set_upper_bounds(opt, high.data());
-  nlopt_set_maxeval(opt, evaluations);
-  nlopt_set_initial_step1(opt, 0.1);
-  nlopt_set_ftol_rel(opt, 1e-6);
   double value = 0;
   std::fprintf(stderr, "%zu rows, %zu variables\n", problem.rows.size(), x.size());
-  nlopt_optimize(opt, x.data(), &value);
-  nlopt_destroy(opt);
+  // BOBYQA settles in the nearest valley: three rounds with shrinking steps find the wider one.
+  for (const double step : {0.3, 0.15, 0.06}) {
+    nlopt_opt opt = nlopt_create(NLOPT_LN_BOBYQA, static_cast<unsigned>(x.size()));
+    nlopt_set_min_objective(opt, objective, &problem);
+    nlopt_set_lower_bounds(opt, low.data());
+    nlopt_set_upper_bounds(opt, high.data());
+    nlopt_set_maxeval(opt, evaluations / 3);
+    nlopt_set_initial_step1(opt, step);
+    nlopt_optimize(opt, x.data(), &value);
+    nlopt_destroy(opt);
+  }
+  objective(static_cast<unsigned>(x.size()), x.data(), nullptr, &problem);
   std::printf("objective %.5f after %ld evaluations\n", value, problem.evaluations);
   for (std::size_t i = 0; i < x.size(); ++i) {
     std::printf("%-32s %.6g  (from %.6g; %.3g … %.3g)\n", problem.variables[i].name.c_str(), std::exp(x[i]),
                 problem.variables[i].start, problem.variables[i].low, problem.variables[i].high);
   }
+  print_errors(problem);
 }
