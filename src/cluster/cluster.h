@@ -12,8 +12,8 @@ namespace tare {
 // A leaf switch and what hangs below it.
 struct Leaf {
   std::string name;
-  std::vector<int> nodes;                        // indices into Cluster::nodes
-  std::optional<double> uplink_bytes_per_s;      // per direction, all uplinks together; nullopt = non-blocking
+  std::vector<int> nodes;                    // indices into Cluster::nodes
+  std::optional<double> uplink_bytes_per_s;  // per direction, all uplinks together; nullopt = non-blocking
 };
 
 struct Disk {
@@ -23,14 +23,14 @@ struct Disk {
 };
 
 struct ClusterNodeType {
-  NodeType type;              // numbers as catalog::NodeType; id = the name in the file
+  NodeType type;  // numbers as catalog::NodeType; id = the name in the file
   std::vector<Disk> disks;
 };
 
 struct ClusterNode {
   std::string name;
-  int type = 0;               // index into Cluster::node_types
-  int nvlink_domain = -1;     // index of the domain that spans nodes (NVL72), or -1: its node alone
+  int type = 0;            // index into Cluster::node_types
+  int nvlink_domain = -1;  // index of the domain that spans nodes (NVL72), or -1: its node alone
 };
 
 struct Cluster {
@@ -40,9 +40,10 @@ struct Cluster {
   std::vector<Leaf> leaves;
   std::vector<std::vector<int>> nvlink_domains;  // node indices of each domain that spans nodes
   Delivery delivery;
-  std::optional<Offer> offer;                    // what it costs; nullopt = unknown
+  std::optional<Offer> offer;  // what it costs; nullopt = unknown
   std::string fabric_kind = "fat_tree";
-  bool fabric_assumed = false;                   // --assume-fabric gave it, no source did
+  bool fabric_assumed = false;  // --assume-fabric gave it, no source did
+  Diagnostics warnings;         // of the file; the cluster is usable all the same
 };
 
 // Reads a cluster file (docs/cluster-file.md). All errors carry their place.

@@ -16,7 +16,8 @@ std::string_view name_of(Method method);                 // pretrain, full, lora
 std::optional<Method> parse_method(std::string_view text);
 
 enum class AttentionKernel { kDefault, kStandard, kFlash1, kFlash2, kFlash3 };
-std::string_view name_of(AttentionKernel kernel);
+std::string_view name_of(AttentionKernel kernel);        // default, standard, flash1, flash2, flash3
+std::optional<AttentionKernel> parse_attention_kernel(std::string_view text);
 
 // Low-rank adapters on the named projections.
 struct Lora {
@@ -67,7 +68,8 @@ struct Job {
   CheckpointPolicy checkpoint;
   SearchSpace search;
   std::optional<Parallelism> parallelism;  // [parallelism] pins the choice for `estimate`
-  std::vector<std::string> assumed;        // keys the file left to defaults
+  std::vector<std::string> assumed;        // keys the file left to defaults: "job.precision"
+  Diagnostics warnings;                    // of the file; the job is usable all the same
   std::string file;
 };
 
