@@ -4,7 +4,7 @@
 build_packages=(g++ cmake ninja-build libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libexpected-dev libfast-float-dev
   libsimdjson-dev libcli11-dev)
 # And what the tests take beyond them.
-check_packages=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-14 libclang-rt-14-dev clang-format-14
+check_packages=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev libnlopt-dev clang-14 libclang-rt-14-dev clang-format-14
   clang-tidy-14 python3 python3-jsonschema)
 
 die() {
