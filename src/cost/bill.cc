@@ -115,6 +115,7 @@ Bill make_bill(const BillInput& input, const Catalog& catalog) {
   bill.total = amount_of(*total_cents, total.range());
   bill.usd_per_million_tokens = bill.total.usd / input.tokens * 1e6;
   std::vector<double> exact;
+  exact.reserve(lines.size());
   for (const EvaluatedLine& line : lines) exact.push_back(line.formula.value * 100);
   const std::vector<std::int64_t> cents = round_to_sum(*total_cents, exact);
   add_lines(bill, lines, cents);
