@@ -33,6 +33,7 @@ struct SoftwareStack {
   std::string fp4_recipe;                  // what "FP4" really runs: fp8 for QoNF4 storage
   double selective_share = 0;        // selective recompute repeats this share of a forward; 0 = the attention core,
                                      // else a per-operation policy (attention output and every second GEMM kept)
+  bool interleaves = false;                // pipelines run one layer a chunk when the number of chunks is not stated
   bool lora_attention_only = false;  // adapters on the attention projections alone
   bool fused_cross_entropy = false;  // logits never stored in fp32
   std::string states = "mixed";      // mixed: 16-bit weights beside fp32 masters; fp32: the parameters are fp32 and

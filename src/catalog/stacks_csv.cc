@@ -28,6 +28,7 @@ SoftwareStack read_row(TableReader& row) {
   s.fp8_gather = row.flag("fp8_gather").value_or(s.fp8_gather);
   s.default_precision = row.word("default_precision", precision_names(), s.default_precision);
   s.fp4_recipe = row.word("fp4_recipe", precision_names(), s.fp4_recipe);
+  s.interleaves = row.flag("interleaves").value_or(s.interleaves);
   s.lora_attention_only = row.flag("lora_attention_only").value_or(s.lora_attention_only);
   s.fused_cross_entropy = row.flag("fused_cross_entropy").value_or(s.fused_cross_entropy);
   s.selective_share = row.number("selective_share").value_or(s.selective_share);
