@@ -24,7 +24,7 @@ AttentionTime unfused(const AttentionShape& shape, const KernelRates& rates, con
   const bool misaligned = std::fmod(shape.qk_head_dim, 8) != 0;
   const double slow = misaligned ? constants.misaligned : 1;
   const double gemms = (gemm_s(scores, rates) + gemm_s(values, rates)) * slow;
-  const double softmax_bytes = batch * shape.queries * shape.keys * 2 * constants.softmax_passes;
+  const double softmax_bytes = batch * shape.queries * shape.keys * rates.element_bytes[0] * constants.softmax_passes;
   AttentionTime time;
   time.forward_s = gemms + streaming_s(softmax_bytes, rates);
   time.backward_s = 2 * gemms + streaming_s(softmax_bytes, rates);

@@ -44,18 +44,21 @@ struct StepConstants {
   double norm_passes_fused = 5.05, norm_passes_eager = 9.24;
   double mlp_passes_fused = 2, mlp_passes_eager = 4.28;
   double qkv_passes_fused = 1.84, qkv_passes_eager = 5.83;
-  double cast_passes_8bit = 2.61;    // extra trips per GEMM input for quantisation, in bytes per element
+  double cast_passes_8bit = 2.6;  // trips per GEMM input for quantisation with one scale a tensor, bytes per element
+  double cast_passes_block = 4;   // with a scale per block (mxfp8, nvfp4): scales are computed and laid out beside
 
   // CPU issue per layer and forward pass; the backward is issued from C++
   double issue_eager_s = 0.0015, issue_fused_s = 0.000835;
   double issue_backward = 2;    // relative to forward
   double issue_per_adapter_s = 0.000142;
+  double issue_moe = 2;           // a MoE layer's kernels relative to a dense one's
 
   // Communication
   double tp_bus_share = 0.56;     // of link rate, all-reduce sized by activations
   double tp_overlap_exposed = 0.181;  // share that overlapped TP still shows
   double dp_bus_share = 0.834;
-  double ep_bus_share = 0.567;
+  double ep_bus_share = 0.6;      // all-to-all inside a link domain
+  double ep_network_share = 0.8;  // across nodes
   double cp_bus_share = 0.95;
   double pp_bus_share = 0.95;
   double half_size_bytes = 1.62e7;   // message at which half of the bus share is reached

@@ -25,6 +25,17 @@ double clock_share(const Machine& machine, const StepConstants& constants) {
   return std::min(1.0, std::pow(machine.tdp_w / reference, constants.power_exponent));
 }
 
+// The peak of what is not 8 or 4 bit.
+double wide_peak_flops(const Machine& machine, Precision precision) {
+  if (precision == Precision::kFp32 || precision == Precision::kTf32) return peak_flops(machine, precision);
+  const double peak = precision == Precision::kFp16 ? machine.peak_fp16_flops : machine.peak_bf16_flops;
+  // A part without bf16 (Volta, Turing) emulates it in fp32.
+  return peak > 0 ? peak : std::max(machine.peak_fp16_flops * 0.1, machine.peak_fp32_flops);
+}
+
+// The side of a tile along a dimension: the kernel's own, or the multiple of 16 that a smaller product is padded to.
+double tile_side(double size, double tile) { return std::min(tile, std::ceil(size / 16) * 16); }
+
 }  // namespace
 
 GemmFormat gemm_format(Precision precision) {
@@ -36,14 +47,13 @@ GemmFormat gemm_format(Precision precision) {
   }
 }
 
-KernelRates kernel_rates(const Machine& machine, bool fp16, const StepConstants& constants) {
+KernelRates kernel_rates(const Machine& machine, Precision precision, const StepConstants& constants) {
   const GenerationConstants& g =
       constants.generation[static_cast<std::size_t>(generation_slot(machine.generation, machine.server_part))];
   const double clock = clock_share(machine, constants);
-  double peak_16 = fp16 ? machine.peak_fp16_flops : machine.peak_bf16_flops;
-  // A part without bf16 (Volta, Turing) emulates it in fp32.
-  if (peak_16 <= 0) peak_16 = std::max(machine.peak_fp16_flops * 0.1, machine.peak_fp32_flops);
+  const double peak_16 = wide_peak_flops(machine, precision);
   KernelRates rates;
+  if (precision == Precision::kFp32 || precision == Precision::kTf32) rates.element_bytes[0] = 4;
   rates.gemm_flops[0] = peak_16 * g.gemm_16bit * clock;
   rates.native[1] = machine.peak_fp8_flops > 0;
   rates.native[2] = machine.peak_fp4_flops > 0;
@@ -61,15 +71,19 @@ KernelRates kernel_rates(const Machine& machine, bool fp16, const StepConstants&
   return rates;
 }
 
+double gemm_bytes(const Gemm& g, const KernelRates& rates) {
+  const double in = rates.element_bytes[static_cast<int>(g.format)], out = rates.element_bytes[0];
+  return ((g.m * g.k + g.k * g.n) * in + g.m * g.n * out) * g.count;
+}
+
 double gemm_s(const Gemm& g, const KernelRates& rates) {
   if (g.m <= 0 || g.n <= 0 || g.k <= 0 || g.count <= 0) return 0;
   const auto format = static_cast<int>(g.format);
   const double waves = std::ceil(g.m / 128) * std::ceil(g.n / rates.tile_n) * g.count / rates.sm_count;
-  const double quantisation = 1 + rates.wave_share * (std::ceil(waves) / waves - 1);
-  const double compute = flops(g) / rates.gemm_flops[format] * quantisation * (1 + rates.k_ramp / g.k);
-  const double element_bytes = g.format == GemmFormat::k16Bit ? 2 : g.format == GemmFormat::k8Bit ? 1 : 0.5;
-  const double bytes = ((g.m * g.k + g.k * g.n) * element_bytes + g.m * g.n * 2) * g.count;
-  return std::max(compute, bytes / rates.memory_bytes_per_s) + rates.kernel_s;
+  const double whole_wave = 2 * tile_side(g.m, 128) * tile_side(g.n, rates.tile_n) * g.k * rates.sm_count;
+  const double work = (1 - rates.wave_share) * flops(g) + rates.wave_share * whole_wave * std::ceil(waves);
+  const double compute = work / rates.gemm_flops[format] * (1 + rates.k_ramp / g.k);
+  return std::max(compute, gemm_bytes(g, rates) / rates.memory_bytes_per_s) + rates.kernel_s;
 }
 
 }  // namespace tare

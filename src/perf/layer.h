@@ -39,29 +39,37 @@ struct RankCost {
   double p2p_s = 0;                  // one activation to the next stage; needs the stride, set by StepModel
 };
 
+// GPUs between neighbouring ranks of a group, by where the rank layout puts its axis.
+struct GroupStrides {
+  int tp = 1, cp = 1, ep = 1;
+};
+
 class LayerModel {
  public:
   LayerModel(const Workload& workload, const Machine& machine, const StepConstants& constants);
 
-  RankCost cost(const Parallelism& p) const;
+  RankCost cost(const Parallelism& p, const GroupStrides& strides) const;
   const KernelRates& rates() const { return rates_; }
 
  private:
   struct Accumulator;
-  LayerCost one_layer(const Parallelism& p, bool moe, bool windowed) const;
+  LayerCost one_layer(const Parallelism& p, const GroupStrides& strides, bool moe, bool windowed) const;
   void add_gemm(Accumulator& sum, double m, double n, double k, double count, bool low_precision, bool frozen) const;
   void add_attention(Accumulator& sum, const Parallelism& p, double tokens, bool windowed) const;
   void add_mlp(Accumulator& sum, const Parallelism& p, double tokens, bool moe) const;
   void add_elementwise(Accumulator& sum, const Parallelism& p, double tokens, bool moe) const;
-  void add_adapters(Accumulator& sum, const Parallelism& p, double tokens) const;
-  void add_communication(LayerCost& cost, const Parallelism& p, double tokens, bool moe) const;
-  EdgeCost edge(const Parallelism& p) const;
+  void add_adapters(Accumulator& sum, const Parallelism& p, double tokens, bool moe) const;
+  void add_communication(LayerCost& cost, const Parallelism& p, const GroupStrides& strides, double tokens,
+                         bool moe) const;
+  EdgeCost edge(const Parallelism& p, const GroupStrides& strides) const;
 
   const Workload& workload_;
   const Machine& machine_;
   const StepConstants& constants_;
   KernelRates rates_;
   GemmFormat format_ = GemmFormat::k16Bit;
+  double activation_bytes_ = 2;      // of one element, in memory and on a link
+  bool block_scaled_ = false;
   bool frozen_ = false;              // LoRA, QLoRA: base weights get no gradient
 };
 

@@ -70,6 +70,7 @@ void set_accelerator(Machine& machine, const Accelerator& accelerator) {
   machine.peak_fp8_flops = accelerator.peak_fp8_flops.value_or(0);
   machine.peak_fp4_flops = accelerator.peak_fp4_flops.value_or(0);
   machine.peak_fp32_flops = accelerator.peak_fp32_flops.value_or(0);
+  machine.peak_tf32_flops = accelerator.peak_tf32_flops.value_or(0);
   machine.memory_bytes = accelerator.memory_bytes;
   machine.memory_bytes_per_s = accelerator.memory_bytes_per_s;
   machine.tdp_w = accelerator.tdp_w.value_or(0);
@@ -107,8 +108,8 @@ Machine make_machine(const Catalog& catalog, const Cluster& cluster) {
 double peak_flops(const Machine& machine, Precision precision) {
   const double half = machine.peak_bf16_flops > 0 ? machine.peak_bf16_flops : machine.peak_fp16_flops;
   switch (precision) {
-    case Precision::kFp32:
-    case Precision::kTf32: return machine.peak_fp32_flops;
+    case Precision::kFp32: return machine.peak_fp32_flops;
+    case Precision::kTf32: return std::max(machine.peak_tf32_flops, machine.peak_fp32_flops);
     case Precision::kFp16: return machine.peak_fp16_flops > 0 ? machine.peak_fp16_flops : half;
     case Precision::kBf16: return half;
     case Precision::kFp8:

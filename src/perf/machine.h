@@ -26,7 +26,7 @@ struct Machine {
   GpuGeneration generation = GpuGeneration::kUnknown;
   bool server_part = true;            // SXM/OAM/superchip (not a PCIe consumer card)
   double peak_fp16_flops = 0, peak_bf16_flops = 0, peak_fp8_flops = 0, peak_fp4_flops = 0;  // 0 = not native
-  double peak_fp32_flops = 0;
+  double peak_fp32_flops = 0, peak_tf32_flops = 0;
   double memory_bytes = 0;
   double memory_bytes_per_s = 0;
   double tdp_w = 0;

@@ -10,14 +10,12 @@ namespace {
 
 class RooflineBuilder {
  public:
-  RooflineBuilder(const StepModel& model, const KernelRates& rates, double peak, double half_peak)
-      : machine_(model.machine()), rates_(rates), peak_(peak), half_peak_(half_peak) {}
+  RooflineBuilder(const StepModel& model, const KernelRates& rates, double peak, double wide_peak)
+      : machine_(model.machine()), rates_(rates), peak_(peak), wide_peak_(wide_peak) {}
 
   void gemm(std::string name, double m, double n, double k, double count, GemmFormat format) {
     const Gemm g{m, n, k, count, format};
-    const double element = format == GemmFormat::k16Bit ? 2 : format == GemmFormat::k8Bit ? 1 : 0.5;
-    const double bytes = ((m * k + k * n) * element + m * n * 2) * count;
-    add(std::move(name), flops(g), bytes, gemm_s(g, rates_), format == GemmFormat::k16Bit ? half_peak_ : peak_);
+    add(std::move(name), flops(g), gemm_bytes(g, rates_), gemm_s(g, rates_), format == GemmFormat::k16Bit ? wide_peak_ : peak_);
   }
 
   void add(std::string name, double flops, double bytes, double time_s, double peak) {
@@ -42,11 +40,11 @@ class RooflineBuilder {
  private:
   const Machine& machine_;
   const KernelRates& rates_;
-  double peak_, half_peak_;
+  double peak_, wide_peak_;
 };
 
 void add_attention_rows(RooflineBuilder& out, const Workload& w, const Parallelism& p, double tokens, GemmFormat format,
-                        const KernelRates& rates, double half_peak, const StepConstants& constants) {
+                        const KernelRates& rates, double wide_peak, const StepConstants& constants) {
   const ModelArchitecture& model = w.model;
   const double a = double(model.heads) / p.tp, g = std::max(double(model.kv_heads) / p.tp, 1.0);
   const double qk = model.is_mla() ? model.mla_nope_head_dim + model.mla_rope_head_dim : model.head_dim;
@@ -59,7 +57,7 @@ void add_attention_rows(RooflineBuilder& out, const Workload& w, const Paralleli
   const double scores = w.attention == AttentionKernel::kStandard
                             ? constants.softmax_passes * 2 * p.micro_batch * a * shape.queries * shape.keys
                             : 0;
-  out.add("attention core", time.flops, io + scores, time.forward_s, half_peak);
+  out.add("attention core", time.flops, io + scores, time.forward_s, wide_peak);
   out.gemm("attention output", tokens, model.hidden, a * v, 1, format);
 }
 
@@ -72,10 +70,11 @@ std::vector<RooflineRow> roofline(StepModel& model, const Parallelism& p) {
   const KernelRates& rates = model.rates();
   const double tokens = double(p.micro_batch) * w.sequence_length / p.cp;
   const double peak = peak_flops(model.machine(), w.precision);
-  const double half_peak = peak_flops(model.machine(), w.precision == Precision::kFp16 ? Precision::kFp16 : Precision::kBf16);
   const GemmFormat format = gemm_format(w.precision);
-  RooflineBuilder out(model, rates, peak, half_peak);
-  add_attention_rows(out, w, p, tokens, format, rates, half_peak, constants);
+  // What stays in the wide type beside 8- and 4-bit GEMMs.
+  const double wide_peak = peak_flops(model.machine(), format == GemmFormat::k16Bit ? w.precision : Precision::kBf16);
+  RooflineBuilder out(model, rates, peak, wide_peak);
+  add_attention_rows(out, w, p, tokens, format, rates, wide_peak, constants);
   const double up = arch.gated_mlp ? 2 : 1;
   if (!arch.is_moe() || arch.first_dense_layers > 0) {
     out.gemm("mlp up", tokens, up * arch.ffn_hidden / p.tp, arch.hidden, 1, format);
@@ -90,7 +89,7 @@ std::vector<RooflineRow> roofline(StepModel& model, const Parallelism& p) {
   }
   out.gemm("lm head", tokens, double(arch.vocab) / p.tp, arch.hidden, 1, GemmFormat::k16Bit);
   const double norm_bytes = tokens * arch.hidden * 2 * constants.norm_passes_fused;
-  out.add("norms and residuals", tokens * arch.hidden * 10, norm_bytes, streaming_s(norm_bytes, rates), half_peak);
+  out.add("norms and residuals", tokens * arch.hidden * 10, norm_bytes, streaming_s(norm_bytes, rates), wide_peak);
   return out.rows;
 }
 

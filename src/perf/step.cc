@@ -10,19 +10,14 @@ namespace {
 
 // Work and traffic side by side: perf/constants.h, dp_overlap_norm.
 double overlapped_s(double work, double traffic, double norm) {
+  if (traffic <= 0) return work;
   return std::pow(std::pow(work, norm) + std::pow(traffic, norm), 1 / norm);
 }
 
-std::uint64_t cache_key(const Parallelism& p) {
-  return 1ULL | std::uint64_t(p.tp) << 1 | std::uint64_t(p.cp) << 13 | std::uint64_t(p.ep) << 25 |
-         std::uint64_t(p.micro_batch) << 39 | std::uint64_t(p.sequence_parallel) << 62;
-}
-
-std::size_t slot_of(std::uint64_t key, std::size_t slots) {
-  return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> 20) & (slots - 1);
-}
-
 int data_ranks(const Parallelism& p) { return p.dp * p.cp; }
+
+// FSDP gathers and reduces for every micro-batch; under a pipeline it keeps the gathered weights for the step.
+bool gathers_each_micro_batch(const Parallelism& p) { return p.zero_stage >= 3 && p.pp == 1; }
 
 }  // namespace
 
@@ -103,25 +98,42 @@ int StepModel::stride_of(Axis axis, const Parallelism& p) const {
   return stride;
 }
 
+GroupStrides StepModel::strides_of(const Parallelism& p) const {
+  GroupStrides strides;
+  strides.tp = stride_of(Axis::kTp, p);
+  strides.cp = stride_of(Axis::kCp, p);
+  // Experts lie over the ranks of tp, cp and dp, from the innermost of the three.
+  strides.ep = std::min({strides.tp, strides.cp, stride_of(Axis::kDp, p)});
+  return strides;
+}
+
+StepModel::Key StepModel::key_of(const Parallelism& p, const GroupStrides& strides) {
+  return {1ULL | std::uint64_t(p.tp) << 1 | std::uint64_t(p.cp) << 13 | std::uint64_t(p.ep) << 25 |
+              std::uint64_t(p.micro_batch) << 39 | std::uint64_t(p.sequence_parallel) << 62,
+          std::uint64_t(strides.tp) | std::uint64_t(strides.cp) << 20 | std::uint64_t(strides.ep) << 40};
+}
+
+std::size_t StepModel::slot_of(const Key& key) const {
+  const std::size_t mask = cache_.size() - 1;
+  std::size_t slot = static_cast<std::size_t>(((key.degrees ^ key.strides * 31) * 0x9e3779b97f4a7c15ULL) >> 20) & mask;
+  while (cache_[slot].key.degrees != 0 && cache_[slot].key != key) slot = (slot + 1) & mask;
+  return slot;
+}
+
 const RankCost& StepModel::rank_cost(const Parallelism& p) {
-  const std::uint64_t key = cache_key(p);
-  std::size_t slot = slot_of(key, cache_.size());
-  while (cache_[slot].key != 0 && cache_[slot].key != key) slot = (slot + 1) & (cache_.size() - 1);
+  const GroupStrides strides = strides_of(p);
+  const Key key = key_of(p, strides);
+  std::size_t slot = slot_of(key);
   if (cache_[slot].key == key) return cache_[slot].cost;
   if (2 * ++cached_ > cache_.size()) {
-    std::vector<Entry> larger(2 * cache_.size());
-    for (const Entry& entry : cache_) {
-      if (entry.key == 0) continue;
-      std::size_t to = slot_of(entry.key, larger.size());
-      while (larger[to].key != 0) to = (to + 1) & (larger.size() - 1);
-      larger[to] = entry;
+    std::vector<Entry> smaller(2 * cache_.size());
+    cache_.swap(smaller);
+    for (const Entry& entry : smaller) {
+      if (entry.key.degrees != 0) cache_[slot_of(entry.key)] = entry;
     }
-    cache_.swap(larger);
-    slot = slot_of(key, cache_.size());
-    while (cache_[slot].key != 0) slot = (slot + 1) & (cache_.size() - 1);
+    slot = slot_of(key);
   }
-  cache_[slot].key = key;
-  cache_[slot].cost = layers_.cost(p);
+  cache_[slot] = {key, layers_.cost(p, strides)};
   return cache_[slot].cost;
 }
 
@@ -139,8 +151,8 @@ double StepModel::optimizer_s(const Parallelism& p) const {
          local * constants_.optimizer_bytes * relative / constants_.host_memory_bytes_per_s;
 }
 
-// Gradients and weights between the data-parallel ranks.
-void StepModel::dp_terms(const Parallelism& p, const RankCost& cost, StepTerms& t) const {
+// Gradients and weights between the data-parallel ranks, once.
+double StepModel::dp_traffic_s(const Parallelism& p) const {
   const ModelArchitecture& model = workload_.model;
   const SoftwareStack& stack = workload_.stack;
   const double moe_layers = model.is_moe() ? model.layers - model.first_dense_layers : 0;
@@ -150,9 +162,8 @@ void StepModel::dp_terms(const Parallelism& p, const RankCost& cost, StepTerms& 
   const bool frozen = workload_.method == Method::kLora || workload_.method == Method::kQlora;
   const double weight_bytes = workload_.method == Method::kQlora ? 0.52 : stack.fp8_gather ? 1 : 2;
   const double trained_share = frozen ? trainable_ / parameters_.total : 1;
-  const int data_stride = stride_of(Axis::kCp, p) < stride_of(Axis::kDp, p) ? stride_of(Axis::kCp, p) : stride_of(Axis::kDp, p);
-  const double steps_hidden = p.zero_stage >= 3 ? t.micro_batches : 1;
-  double gathered = 0, reduced = 0;
+  const int data_stride = std::min(stride_of(Axis::kCp, p), stride_of(Axis::kDp, p));
+  double traffic = 0;
   const auto add = [&](double parameters, int ranks, int stride) {
     if (ranks <= 1 || parameters <= 0) return;
     const GroupPlace place = place_group(machine_, ranks, stride);
@@ -161,27 +172,42 @@ void StepModel::dp_terms(const Parallelism& p, const RankCost& cost, StepTerms& 
     };
     const double gradient_bytes = parameters * trained_share * stack.gradient_bytes;
     if (p.zero_stage == 0) {
-      reduced += time(Collective::kAllReduce, gradient_bytes);
-    } else {
-      reduced += time(Collective::kReduceScatter, gradient_bytes);
-      const double weights = parameters * (p.zero_stage >= 3 ? 1 : trained_share) * weight_bytes;
-      gathered += time(Collective::kAllGather, weights) * (p.zero_stage >= 3 ? 2 : 1);
+      traffic += time(Collective::kAllReduce, gradient_bytes);
+      return;
     }
+    const double weights = parameters * (p.zero_stage >= 3 ? 1 : trained_share) * weight_bytes;
+    const double gathers = gathers_each_micro_batch(p) ? 2 : 1;
+    traffic += time(Collective::kReduceScatter, gradient_bytes) + gathers * time(Collective::kAllGather, weights);
   };
   add((dense_layers / p.pp + edge) / p.tp, data_ranks(p), data_stride);
   if (moe_layers > 0) {
-    const int expert_split = p.ep > 1 ? p.ep : p.tp;
-    add(moe_layers * parameters_.experts_per_layer / p.pp / expert_split, data_ranks(p) * p.tp / expert_split, expert_split);
+    const double experts = moe_layers * parameters_.experts_per_layer / p.pp;
+    if (p.ep > 1) {
+      add(experts / p.ep, data_ranks(p) * p.tp / p.ep, strides_of(p).ep * p.ep);
+    } else {
+      add(experts / p.tp, data_ranks(p), data_stride);
+    }
   }
-  (void)cost;
-  double traffic = steps_hidden * (gathered + reduced);
+  return traffic;
+}
+
+double StepModel::cached_dp_traffic_s(const Parallelism& p) {
+  DpEntry& entry = dp_cache_[static_cast<std::size_t>(p.zero_stage)];
+  const std::array<int, 5> degrees = {p.tp, p.pp, p.cp, p.dp, p.ep};
+  if (entry.degrees != degrees) entry = {degrees, dp_traffic_s(p)};
+  return entry.traffic_s;
+}
+
+void StepModel::dp_terms(const Parallelism& p, StepTerms& t) {
+  const double times = gathers_each_micro_batch(p) ? t.micro_batches : 1;
+  double traffic = times * cached_dp_traffic_s(p);
   if (p.offload == Offload::kParameters && machine_.host_bytes_per_s > 0) {
-    traffic += t.micro_batches * 2 * 2 * parameters_.total / (double(p.tp) * p.pp * (p.zero_stage >= 3 ? data_ranks(p) : 1)) /
-               machine_.host_bytes_per_s;
+    const double local = parameters_.total / (double(p.tp) * p.pp * (p.zero_stage >= 3 ? data_ranks(p) : 1));
+    traffic += t.micro_batches * 2 * 2 * local / machine_.host_bytes_per_s;
   }
   t.dp_overlap_norm = p.zero_stage >= 3 ? constants_.fsdp_overlap_norm : constants_.dp_overlap_norm;
-  if (stack.dp_overlap) {
-    t.dp_work_s = steps_hidden * t.stage_s;
+  if (workload_.stack.dp_overlap) {
+    t.dp_work_s = times * t.stage_s;
     t.dp_traffic_s = traffic;
   } else {
     t.dp_extra_s = traffic;
@@ -222,11 +248,12 @@ StepTerms StepModel::terms(const Parallelism& p) {
     const double one = per_layer + recompute / t.layers;
     t.slowest_stage_s = std::max({t.stage_s, most * one + cost.edge.embedding_s, std::max(last, 0.0) * one + cost.edge.head_s + cost.edge.tp_s});
     t.bubble_slots = double(p.pp - 1) / p.vpp * (p.schedule == PipelineSchedule::kZeroBubble ? 1.0 / 3 : 1.0);
-    const double activation = double(p.micro_batch) * workload_.sequence_length / p.cp * workload_.model.hidden * 2 / p.tp;
+    const double activation = double(p.micro_batch) * workload_.sequence_length / p.cp * workload_.model.hidden *
+                              rates().element_bytes[0] / p.tp;
     const double message = point_to_point_s(activation, machine_, stride_of(Axis::kPp, p), constants_.pp_bus_share, constants_);
     t.p2p_s = 2 * p.vpp * message * constants_.p2p_exposed;
   }
-  dp_terms(p, cost, t);
+  dp_terms(p, t);
   t.optimizer_s = optimizer_s(p);
   if (machine_.storage_bytes_per_s > 0) t.data_read_s = workload_.data_bytes_per_step / machine_.storage_bytes_per_s;
   t.straggler_ratio = straggler_ratio_;

@@ -143,14 +143,29 @@ class StepModel {
   const RankCost& rank_cost(const Parallelism& parallelism);
 
  private:
-  void dp_terms(const Parallelism& p, const RankCost& cost, StepTerms& terms) const;
+  void dp_terms(const Parallelism& p, StepTerms& terms);
+  double dp_traffic_s(const Parallelism& p) const;
+  double cached_dp_traffic_s(const Parallelism& p);
   double optimizer_s(const Parallelism& p) const;
   int stride_of(Axis axis, const Parallelism& p) const;
+  GroupStrides strides_of(const Parallelism& p) const;
 
+  // What a layer's cost depends on: degrees, and where the layout puts their groups.
+  struct Key {
+    std::uint64_t degrees = 0;  // 0 = free
+    std::uint64_t strides = 0;
+    bool operator==(const Key&) const = default;
+  };
+  static Key key_of(const Parallelism& p, const GroupStrides& strides);
   struct Entry {
-    std::uint64_t key = 0;  // 0 = free
+    Key key;
     RankCost cost;
   };
+  struct DpEntry {
+    std::array<int, 5> degrees = {};
+    double traffic_s = 0;
+  };
+  std::size_t slot_of(const Key& key) const;  // of that entry, or of the free one where it would stand
 
   Workload workload_;
   Machine machine_;
@@ -166,6 +181,7 @@ class StepModel {
   double straggler_ratio_ = 0;
   std::vector<Entry> cache_;  // open addressing, a power of two
   std::size_t cached_ = 0;
+  std::array<DpEntry, 4> dp_cache_;  // the last degrees seen, by ZeRO stage
 };
 
 }  // namespace tare
