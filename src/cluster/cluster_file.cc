@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostNodes = 100'000;
 constexpr std::size_t kMostTables = 10'000;  // [[node]], [[domain]] and leaves
 // After so many tables with wrong names the rest is not looked at: each may stand for 100,000 names.
-constexpr int kMostBadTables = 20;
+constexpr int kMostBadTables = 10;
 
 // Nodes by name, for leaves and domains; and who holds each already.
 struct NodeIndex {

@@ -166,7 +166,7 @@ TEST(ClusterFile, EveryErrorInOneRun) {
       "  help: did you mean \"hgx\"?\n"
       "c.toml:13:67: error: node 'n3' is in another of the leaves already [node-in-two-leaves]\n"
       "  leaves = [{ name = \"a\", nodes = \"n[1-3]\" }, { name = \"b\", nodes = \"n[3-4]\" }]\n"
-      "                                                                 ^~~~~~~~\n");
+      "                                                                    ^~~~~~~~\n");
 }
 
 // A law each, on an otherwise sound file.
