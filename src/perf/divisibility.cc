@@ -17,7 +17,7 @@ std::optional<Infeasible> check_divisibility(const Workload& workload, const Mac
   const ModelArchitecture& model = workload.model;
   if (gpus(p) != machine.gpus) return refuse("tp*pp*cp*dp = GPUs", number(gpus(p)) + " of " + number(machine.gpus));
   if (model.heads % p.tp != 0) return refuse("tp divides " + number(model.heads) + " heads", "tp " + number(p.tp));
-  if (!model.is_mla() && p.tp > model.kv_heads && p.tp % model.kv_heads != 0) {
+  if (!model.is_mla() && model.kv_heads % p.tp != 0 && p.tp % model.kv_heads != 0) {
     return refuse("tp and " + number(model.kv_heads) + " key-value heads divide one another", "tp " + number(p.tp));
   }
   const bool split_experts = model.is_moe() && p.ep == 1;
@@ -26,6 +26,9 @@ std::optional<Infeasible> check_divisibility(const Workload& workload, const Mac
   }
   if (split_experts && model.expert_ffn_hidden % p.tp != 0) {
     return refuse("tp divides the expert width " + number(model.expert_ffn_hidden), "tp " + number(p.tp));
+  }
+  if (model.is_moe() && model.shared_expert_ffn_hidden % p.tp != 0) {
+    return refuse("tp divides the shared experts' width " + number(model.shared_expert_ffn_hidden), "tp " + number(p.tp));
   }
   if (p.ep > 1) {
     if (!model.is_moe()) return refuse("experts for ep > 1", "a dense model");
@@ -38,9 +41,12 @@ std::optional<Infeasible> check_divisibility(const Workload& workload, const Mac
     return refuse("pp*vpp divides " + number(model.layers) + " layers (or " + number(model.layers + 2) + ")", number(chunks));
   }
   if (chunks > model.layers) return refuse("a layer for each of pp*vpp chunks", number(chunks));
-  const int sequence_split = 2 * p.cp * (p.sequence_parallel ? p.tp : 1);
-  if (p.cp > 1 && workload.sequence_length % sequence_split != 0) {
-    return refuse("2*cp*tp divides the sequence of " + number(workload.sequence_length), "cp " + number(p.cp));
+  // Context-parallel ranks take two pieces each, one from either end of the sequence, for equal causal work.
+  const int sequence_split = (p.cp > 1 ? 2 * p.cp : 1) * (p.sequence_parallel ? p.tp : 1);
+  if (workload.sequence_length % sequence_split != 0) {
+    return refuse(std::string(p.cp > 1 ? "2*cp" : "1") + (p.sequence_parallel ? "*tp" : "") + " divides the sequence of " +
+                      number(workload.sequence_length),
+                  number(sequence_split));
   }
   const long long per_step = static_cast<long long>(p.dp) * p.micro_batch;
   if (workload.global_batch % per_step != 0) {

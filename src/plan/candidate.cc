@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/quantity.h"
+#include "run/node_power.h"
 #include "workload/workload.h"
 
 namespace tare {
@@ -36,7 +37,7 @@ Refusal memory_refusal(const Candidate& candidate, const SearchResult& found, do
   refusal.gpus = candidate.gpus;
   refusal.reason = "memory";
   refusal.needed = format_gib(found.least_memory_bytes) + " (" + to_text(found.least_memory) + ")";
-  refusal.had = format_gib(capacity) + " per " + candidate.node_type.gpu;
+  refusal.had = format_gib(usable_memory_bytes(capacity)) + " usable of " + format_gib(capacity) + " per " + candidate.node_type.gpu;
   refusal.nearest = std::move(nearest);
   return refusal;
 }
@@ -48,7 +49,7 @@ std::string nearest_size_that_fits(const PlanRequest& request, const Workload& w
     larger.gpus = machine.gpus * times;
     StepModel model(workload, larger);
     const Space space = make_space(workload, larger, request.space);
-    if (search(model, space, machine.memory_bytes).best) return "fits on " + std::to_string(larger.gpus) + " GPUs";
+    if (search(model, space, usable_memory_bytes(machine.memory_bytes)).best) return "fits on " + std::to_string(larger.gpus) + " GPUs";
   }
   return "no size up to " + std::to_string(machine.gpus * 8) + " GPUs fits: a GPU with more memory, LoRA or a smaller sequence";
 }
@@ -73,7 +74,7 @@ RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Can
   input.generation = machine.generation;
   input.host = candidate.cluster.delivery.host;
   input.kernel_busy_ratio = step.kernel_busy_ratio;
-  input.node_power_w = candidate.node_type.node_power_w;
+  if (const auto power = node_power(candidate.node_type, catalog)) input.node_power_w = power->w;
   return input;
 }
 
@@ -122,6 +123,7 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
   Workload workload = workload_of(request.job, catalog, assumed);
   const Machine machine = machine_of(catalog, candidate);
   StepModel model(workload, machine);
+  const double capacity = usable_memory_bytes(machine.memory_bytes);
   if (request.job.parallelism) {
     Parallelism pinned = *request.job.parallelism;
     if (const auto no = check_divisibility(workload, machine, pinned)) {
@@ -132,7 +134,7 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
     const double bytes = model.memory(pinned).total_bytes;
     result.searched.least_memory_bytes = bytes;
     result.searched.least_memory = pinned;
-    if (bytes <= machine.memory_bytes) result.searched.best = pinned;
+    if (bytes <= capacity) result.searched.best = pinned;
   } else {
     const Space space = make_space(workload, machine, request.space);
     result.indivisible = space.indivisible;
@@ -141,7 +143,7 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
                                "none", "a global batch that is a multiple of the GPUs"};
       return result;
     }
-    result.searched = search(model, space, machine.memory_bytes);
+    result.searched = search(model, space, capacity);
   }
   if (!result.searched.best) {
     const std::string nearest = request.job.parallelism ? "another [parallelism]" : nearest_size_that_fits(request, workload, machine);

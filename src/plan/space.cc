@@ -1,6 +1,7 @@
 #include "plan/space.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tare {
 namespace {
@@ -16,6 +17,7 @@ std::vector<int> divisors(int n, int limit) {
 bool tp_divides(const ModelArchitecture& model, int tp) {
   if (model.heads % tp != 0) return false;
   if (!model.is_mla() && model.kv_heads % tp != 0 && tp % model.kv_heads != 0) return false;
+  if (model.is_moe() && model.shared_expert_ffn_hidden % tp != 0) return false;
   const bool dense_mlp = !model.is_moe() || model.first_dense_layers > 0;
   return !dense_mlp || model.ffn_hidden % tp == 0;
 }
@@ -34,18 +36,26 @@ std::vector<int> tp_choices(const Workload& workload, const Machine& machine, co
 }
 
 std::vector<int> cp_choices(const Workload& workload, const Machine& machine, const SpaceLimits& limits) {
-  if (!limits.cp.empty()) return limits.cp;
-  std::vector<int> result = {1};
+  const auto divides = [&](int cp) { return cp == 1 || workload.sequence_length % (2 * cp) == 0; };
+  std::vector<int> result;
+  if (!limits.cp.empty()) {
+    std::copy_if(limits.cp.begin(), limits.cp.end(), std::back_inserter(result), divides);
+    return result;
+  }
+  result.push_back(1);
   for (int cp = 2; cp <= machine.gpus && workload.sequence_length / cp >= 1024; cp *= 2) {
-    if (workload.sequence_length % (2 * cp) == 0) result.push_back(cp);
+    if (divides(cp)) result.push_back(cp);
   }
   return result;
 }
 
 std::vector<int> ep_choices(const Workload& workload, const SpaceLimits& limits) {
   if (!workload.model.is_moe()) return {1};
-  if (!limits.ep.empty()) return limits.ep;
-  return divisors(workload.model.experts, workload.model.experts);
+  const int experts = workload.model.experts;
+  if (limits.ep.empty()) return divisors(experts, experts);
+  std::vector<int> result;
+  std::copy_if(limits.ep.begin(), limits.ep.end(), std::back_inserter(result), [&](int ep) { return experts % ep == 0; });
+  return result;
 }
 
 // For every pp the chunk counts that cut the layers evenly.
@@ -108,7 +118,8 @@ Space make_space(const Workload& workload, const Machine& machine, const SpaceLi
         for (const int micro : micro_batch_choices(workload, limits)) {
           for (const bool sequence_parallel : {false, true}) {
             if (sequence_parallel && tp == 1) continue;
-            if (sequence_parallel && workload.sequence_length / cp % tp != 0) continue;
+            const int pieces = cp > 1 ? 2 * cp : 1;
+            if (sequence_parallel && workload.sequence_length % (pieces * tp) != 0) continue;
             SpaceGroup group{tp, cp, ep, micro, sequence_parallel, {}};
             group.pp = pp_choices(workload, machine, group, space);
             if (!group.pp.empty()) space.groups.push_back(std::move(group));

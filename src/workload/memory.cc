@@ -154,16 +154,17 @@ Memory MemoryModel::stage_memory(const Parallelism& p, const Stage& stage) const
 // divided by N from stage 3, 2 and 1 on.
 void MemoryModel::add_states(const Parallelism& p, const Stage& stage, Memory& memory) const {
   const double per_tp = 1.0 / p.tp;
-  const double per_ep = 1.0 / p.ep;
   const double per_data = 1.0 / (double(p.dp) * p.cp);
-  const double per_expert_data = per_data * p.ep;
+  // Over ep ranks whole experts lie on a rank, taken from tp, cp and dp alike; without, each is split like a dense MLP.
+  const double per_expert = p.ep > 1 ? 1.0 / p.ep : per_tp;
+  const double per_expert_data = p.ep > 1 ? p.ep / (double(p.tp) * p.dp * p.cp) : per_data;
   const double moe_layers = stage.layers - stage.dense_layers;
   double edges = 0;
   if (stage.embedding) edges += embedding_;
   if (stage.head && !(stage.embedding && tied_)) edges += head_;
 
   const double base = (stage.dense_layers * dense_layer_.dense + moe_layers * moe_layer_.dense) * per_tp;
-  const double base_experts = moe_layers * moe_layer_.expert * per_tp * per_ep;
+  const double base_experts = moe_layers * moe_layer_.expert * per_expert;
   edges *= per_tp;
   double trained = base + edges;
   double trained_experts = base_experts;
@@ -173,7 +174,7 @@ void MemoryModel::add_states(const Parallelism& p, const Stage& stage, Memory& m
     memory.weights_bytes += (base * frozen_bytes_ + edges * frozen_edge_bytes_) * weight_share +
                             base_experts * frozen_bytes_ * expert_weight_share;
     trained = (stage.dense_layers * dense_layer_adapters_.dense + moe_layers * moe_layer_adapters_.dense) * per_tp;
-    trained_experts = moe_layers * moe_layer_adapters_.expert * per_tp * per_ep;
+    trained_experts = moe_layers * moe_layer_adapters_.expert * per_expert;
     if (trains_edges_) trained += edges;
   }
   if (p.zero_stage < 3) memory.weights_bytes += cast_bytes_ * (base + base_experts);
@@ -209,7 +210,7 @@ void MemoryModel::add_gathered(const Parallelism& p, const Stage& stage, Memory&
   const double per_tp = 1.0 / p.tp;
   const bool moe = stage.layers > stage.dense_layers;
   const Parameters& layer = moe ? moe_layer_ : dense_layer_;
-  const double layer_params = (layer.dense + layer.expert / p.ep) * per_tp;
+  const double layer_params = layer.dense * per_tp + layer.expert * (p.ep > 1 ? 1.0 / p.ep : per_tp);
   memory.gathered_bytes += dequantised_params_ * 2 * per_tp;
   if (p.sequence_parallel && p.tp > 1) {
     // The running GEMM's input is gathered whole before it, and its gradient comes whole after it.

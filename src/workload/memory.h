@@ -1,8 +1,8 @@
 // Peak memory of the fullest GPU, part by part.
 //
-// States: weights, gradients, optimizer (Adam: fp32 master + two moments) sharded by tp, pp, ep and, by ZeRO stage,
-// over dp·cp (experts over dp·cp/ep). Activations are counted tensor by tensor (memory_activations.h); for the GPT
-// block they give Korthikanti's forms sbh(10 + 24/t + 5as/(ht)) and, with sequence parallel, sbh/t·(34 + 5as/h); flash
+// States: weights, gradients, optimizer (Adam: fp32 master + two moments) sharded by tp, pp and, by ZeRO stage, over
+// dp·cp. With ep > 1 routed experts are split by ep alone (whole experts on a rank), their states over tp·cp·dp/ep.
+// Activations are counted tensor by tensor (memory_activations.h); for the GPT block they give Korthikanti's forms sbh(10 + 24/t + 5as/(ht)) and, with sequence parallel, sbh/t·(34 + 5as/h); flash
 // 34sbh/t; full recompute 2sbh/t. In flight on the first stage: min(p, m) micro-batches, × (1 + (p−1)/(p·v))
 // interleaved; one on the last stage, which holds the logits. The peak is the larger of the two stages.
 #pragma once
@@ -26,6 +26,11 @@ struct Memory {
   double host_bytes = 0;   // offloaded, per GPU; not in the total
 };
 
+// What of a card's memory a configuration may be planned to fill: 97 %. The driver's reserve and the allocator's 2 MiB
+// blocks take the rest; against published rows (tests/workload/memory_published_test.cc) this share tells runs that fit
+// from runs that went out of memory best.
+inline double usable_memory_bytes(double card_bytes) { return 0.97 * card_bytes; }
+
 // What the caching allocator of the framework counts: without context, workspaces outside it and fragmentation.
 inline double allocated_bytes(const Memory& m) { return m.total_bytes - m.framework_bytes - m.fragmentation_bytes; }
 
@@ -45,7 +50,7 @@ class MemoryModel {
   // Parameters of a stage by how they are sharded and whether they are trained.
   struct Parameters {
     double dense = 0;   // split by tp
-    double expert = 0;  // split by tp·ep
+    double expert = 0;  // split by ep, or by tp where ep is 1
   };
   struct Stage {
     double layers = 0;

@@ -19,10 +19,6 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
-// A card cannot be filled to the last byte: the driver's reserve and the allocator's 2 MiB blocks. A row that needs
-// more than this share of the card is told as out of memory.
-constexpr double kUsableShare = 0.97;
-
 struct Errors {
   std::vector<double> absolute;
   double median() const { return quantile(0.5); }
@@ -62,7 +58,7 @@ void add(const PublishedMemory& row, Outcome& outcome) {
   }
   const Memory memory = peak_memory(row.workload, row.parallelism);
   const double predicted = predicted_bytes(memory, row.memory_kind);
-  const bool fits = memory.total_bytes <= kUsableShare * row.gpu_memory_bytes;
+  const bool fits = memory.total_bytes <= usable_memory_bytes(row.gpu_memory_bytes);
   if (row.value_type == "measured") {
     const double error = std::abs(predicted / row.peak_bytes - 1);
     for (const std::string& group : {std::string("all"), row.source_group, "framework: " + row.framework}) {

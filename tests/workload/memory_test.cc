@@ -139,6 +139,17 @@ TEST(States, ExpertsHaveTheirOwnDataGroup) {
   EXPECT_LT(m.optimizer_bytes, 12 * experts * 1.1);
 }
 
+// Whole experts lie on a rank when ep > 1: tp = 8 with ep = 8 over the same eight GPUs leaves each an eighth of the
+// experts, as tp = 8 alone does, and not a sixty-fourth.
+TEST(States, ExpertParallelRanksAreTakenFromTensorParallelOnes) {
+  const Workload w = megatron_gpt(deepseek_v3(), AttentionKernel::kFlash2);
+  Parallelism p;
+  p.tp = 8;
+  const double without = peak_memory(w, p).weights_bytes;
+  p.ep = 8;
+  EXPECT_DOUBLE_EQ(peak_memory(w, p).weights_bytes, without);
+}
+
 TEST(States, OffloadMovesThemToTheHost) {
   const Workload w = megatron_gpt(llama_2_7b(), AttentionKernel::kFlash2);
   Parallelism p;
