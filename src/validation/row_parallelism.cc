@@ -1,0 +1,124 @@
+#include "validation/row_parallelism.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.h"
+#include "validation/row_stack.h"
+#include "workload/memory.h"
+
+namespace tare {
+namespace {
+
+using Assumed = std::vector<std::string>;
+
+tl::unexpected<RowSkip> skip(std::string reason) { return tl::unexpected(RowSkip{std::move(reason)}); }
+
+tl::expected<Parallelism, RowSkip> degrees_of(const ThroughputRow& row) {
+  if (*row.gpus > 1 && (!row.tp || !row.pp)) return skip("no_parallelism");
+  Parallelism p;
+  p.tp = row.tp.value_or(1);
+  p.pp = row.pp.value_or(1);
+  p.vpp = row.vpp.value_or(1);
+  p.cp = row.cp.value_or(1);
+  p.ep = row.ep.value_or(1);
+  // In double: the degrees of a bad row overflow an int.
+  const double split = double(p.tp) * p.pp * p.cp;
+  p.dp = row.dp.value_or(std::max(1, static_cast<int>(*row.gpus / split)));
+  if (split * p.dp != *row.gpus || p.ep > *row.gpus) return skip("bad_parallelism");
+  return p;
+}
+
+// Chunks a stage: as stated, else one layer each where the stack interleaves by habit.
+void set_schedule(const ThroughputRow& row, const Workload& workload, Parallelism& p, Assumed& assumed) {
+  if (!row.vpp && p.pp > 1 && workload.stack.interleaves && workload.model.layers % p.pp == 0) {
+    p.vpp = workload.model.layers / p.pp;
+    assumed.push_back("vpp = " + std::to_string(p.vpp) + " (" + workload.stack.id + ")");
+  }
+  if (p.vpp > 1) p.schedule = PipelineSchedule::kInterleaved;
+}
+
+// Sequences of a step; 0 when the row does not say.
+double batch_of(const ThroughputRow& row, const Parallelism& p) {
+  if (row.global_batch) return *row.global_batch;
+  if (row.micro_batch) return double(*row.micro_batch) * p.dp * row.grad_accum.value_or(1);
+  return 0;
+}
+
+// zero_stage_or_fsdp: "zero1", "fsdp-full", "ddp", "zero3-offload-optimizer", …
+void set_sharding(const ThroughputRow& row, const SoftwareStack& stack, Parallelism& p, Assumed& assumed) {
+  const std::string text = to_lower(row.sharding);
+  const auto starts = [&](std::string_view words) { return text.rfind(words, 0) == 0; };
+  if (text.empty()) {
+    p.zero_stage = stack.zero_stage;
+    assumed.push_back("zero stage = " + std::to_string(p.zero_stage) + " (" + stack.id + ")");
+  } else if (starts("fsdp") || starts("zero3")) {
+    p.zero_stage = 3;
+  } else if (starts("zero2")) {
+    p.zero_stage = 2;
+  } else if (starts("zero1")) {
+    p.zero_stage = 1;
+  } else if (starts("ddp")) {
+    // Megatron's DDP wrapper carries its distributed optimizer where the stack turns it on.
+    p.zero_stage = std::min(stack.zero_stage, 1);
+  } else {
+    p.zero_stage = 0;
+  }
+  if (text.find("offload-optimizer") != std::string::npos) {
+    p.offload = Offload::kOptimizer;
+  } else if (text.find("offload") != std::string::npos) {
+    p.offload = Offload::kParameters;
+  }
+  if (p.dp * p.cp <= 1) p.zero_stage = 0;
+}
+
+// The largest micro-batch that divides what a rank gets and fits in memory; pipelines keep it at 1.
+int fitting_micro_batch(const Workload& workload, Parallelism p, double memory_bytes) {
+  constexpr int kLargest = 256;
+  const int per_rank = workload.global_batch / p.dp;
+  if (p.pp > 1) return 1;
+  const MemoryModel memory(workload);
+  for (int micro = std::min(per_rank, kLargest); micro > 1; --micro) {
+    p.micro_batch = micro;
+    if (per_rank % micro == 0 && memory.peak(p).total_bytes <= memory_bytes) return micro;
+  }
+  return 1;
+}
+
+int micro_batch_of(const ThroughputRow& row, const Machine& machine, const Workload& workload, const Parallelism& p,
+                   Assumed& assumed) {
+  const int per_rank = workload.global_batch / p.dp;
+  if (row.micro_batch) {
+    if (*row.micro_batch <= per_rank) return *row.micro_batch;
+    assumed.push_back("micro-batch = " + std::to_string(per_rank) + " (all that a rank gets)");
+    return per_rank;
+  }
+  if (row.grad_accum && per_rank % *row.grad_accum == 0 && workload.global_batch % p.dp == 0) {
+    return per_rank / *row.grad_accum;
+  }
+  const int micro = fitting_micro_batch(workload, p, machine.memory_bytes);
+  assumed.push_back("micro-batch = " + std::to_string(micro) + " (" +
+                    (p.pp > 1 ? "usual in a pipeline" : "largest that fits") + ")");
+  return micro;
+}
+
+}  // namespace
+
+tl::expected<Parallelism, RowSkip> parallelism_of(const ThroughputRow& row, const Machine& machine, Workload& workload,
+                                                  Assumed& assumed) {
+  tl::expected<Parallelism, RowSkip> degrees = degrees_of(row);
+  if (!degrees) return degrees;
+  Parallelism p = *degrees;
+  const double batch = batch_of(row, p);
+  if (batch <= 0) return skip("no_batch");
+  if (batch < p.dp || batch > std::numeric_limits<int>::max()) return skip("bad_parallelism");
+  workload.global_batch = static_cast<int>(batch);
+  p.sequence_parallel = p.tp > 1 && workload.stack.sequence_parallel;
+  p.recompute = recompute_of(row, workload.stack, workload.model, assumed);
+  set_schedule(row, workload, p, assumed);
+  set_sharding(row, workload.stack, p, assumed);
+  p.micro_batch = micro_batch_of(row, machine, workload, p, assumed);
+  return p;
+}
+
+}  // namespace tare

@@ -1,0 +1,78 @@
+#include "validation/row_stack.h"
+
+#include <charconv>
+
+#include "base/text.h"
+
+namespace tare {
+namespace {
+
+std::string default_of(const SoftwareStack& stack, std::string_view what, const std::string& value) {
+  return std::string(what) + " = " + value + " (" + stack.id + ")";
+}
+
+}  // namespace
+
+const SoftwareStack& stack_of(const std::string& framework, const Catalog& catalog) {
+  for (const SoftwareStack& stack : catalog.stacks) {
+    for (const std::string& glob : stack.framework_globs) {
+      if (!framework.empty() && glob_matches(glob, framework)) return stack;
+    }
+  }
+  static const SoftwareStack kNone;  // of an overlaid catalog that has no generic stack
+  const SoftwareStack* generic = find_stack(catalog, "generic");
+  return generic != nullptr ? *generic : kNone;
+}
+
+void read_notes(const std::string& notes, SoftwareStack& stack, Lora& lora) {
+  const std::string text = to_lower(notes);
+  const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
+  if (says("torch.compile")) stack.fused_elementwise = true;
+  if (says("; eager")) stack.fused_elementwise = false;
+  if (says("async tp")) stack.tp_overlap = true;
+  constexpr std::string_view kRank = "lora r=";
+  if (const auto at = text.find(kRank); at != std::string::npos) {
+    int rank = 0;
+    std::from_chars(text.data() + at + kRank.size(), text.data() + text.size(), rank);
+    if (rank > 0) lora.rank = rank;
+  }
+}
+
+std::optional<Precision> precision_of(const ThroughputRow& row, const SoftwareStack& stack,
+                                      std::vector<std::string>& assumed) {
+  std::string text = row.precision;
+  if (text.empty()) {
+    text = stack.default_precision;
+    assumed.push_back(default_of(stack, "precision", text));
+  }
+  // Weights stored in 4 bit by a stack that multiplies them in a wider format of its own.
+  if (row.method == "qlora" && !stack.fp4_recipe.empty()) text = stack.fp4_recipe;
+  return parse_precision(text);
+}
+
+AttentionKernel attention_of(const ThroughputRow& row, const SoftwareStack& stack, std::vector<std::string>& assumed) {
+  std::string text = row.attention;
+  // "flash" names a family; which of it the stack runs is a default again.
+  if (text.empty() || (text == "flash" && stack.attention != "standard")) {
+    text = stack.attention;
+    assumed.push_back(default_of(stack, "attention", text));
+  }
+  if (text == "standard") return AttentionKernel::kStandard;
+  if (text == "flash1") return AttentionKernel::kFlash1;
+  if (text.rfind("flash3", 0) == 0 || text.rfind("flash4", 0) == 0) return AttentionKernel::kFlash3;
+  return AttentionKernel::kFlash2;
+}
+
+Recompute recompute_of(const ThroughputRow& row, const SoftwareStack& stack, const ModelArchitecture& model,
+                       std::vector<std::string>& assumed) {
+  std::string text = row.recompute;
+  if (text.empty()) {
+    const double limit = stack.recompute_full_above_params;
+    text = limit > 0 && count_parameters(model).total > limit ? "full" : stack.recompute;
+    assumed.push_back(default_of(stack, "recompute", text));
+  }
+  if (text == "full") return Recompute::kFull;
+  return text == "selective" ? Recompute::kSelective : Recompute::kNone;
+}
+
+}  // namespace tare
