@@ -12,7 +12,7 @@ double reference_power_w(GpuGeneration generation) {
     case GpuGeneration::kVolta: return 300;
     case GpuGeneration::kAmpere: return 400;
     case GpuGeneration::kHopper: return 700;
-    case GpuGeneration::kBlackwell: return 1000;
+    case GpuGeneration::kBlackwell: return 1200;
     case GpuGeneration::kCdna3: return 750;
     case GpuGeneration::kCdna4: return 1000;
     default: return 0;
