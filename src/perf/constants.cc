@@ -12,18 +12,18 @@ StepConstants make_defaults() {
   c.generation[slot(GpuGeneration::kVolta)] = {0.70, 0.70, 0.70, 0.35, 0.35, 128};
   c.generation[slot(GpuGeneration::kPascal)] = {0.80, 0.80, 0.80, 0.30, 0.30, 128};
   c.generation[slot(GpuGeneration::kTuring)] = {0.60, 0.60, 0.60, 0.35, 0.35, 128};
-  c.generation[slot(GpuGeneration::kAmpere)] = {0.703, 0.82, 0.82, 0.421, 0.421, 128};
-  c.generation[slot(GpuGeneration::kAda)] = {0.906, 0.75, 0.75, 0.275, 0.275, 128};
-  c.generation[slot(GpuGeneration::kHopper)] = {0.626, 0.514, 0.65, 0.726, 0.233, 256};
-  c.generation[slot(GpuGeneration::kBlackwell)] = {0.451, 0.5, 0.373, 0.531, 0.256, 256};
+  c.generation[slot(GpuGeneration::kAmpere)] = {0.708, 0.82, 0.82, 0.415, 0.415, 128};
+  c.generation[slot(GpuGeneration::kAda)] = {0.909, 0.75, 0.75, 0.275, 0.275, 128};
+  c.generation[slot(GpuGeneration::kHopper)] = {0.63, 0.512, 0.65, 0.738, 0.231, 256};
+  c.generation[slot(GpuGeneration::kBlackwell)] = {0.45, 0.499, 0.369, 0.533, 0.245, 256};
   c.generation[slot(GpuGeneration::kCdna2)] = {0.55, 0.55, 0.55, 0.30, 0.30, 128};
-  c.generation[slot(GpuGeneration::kCdna3)] = {0.511, 0.376, 0.45, 0.26, 0.26, 256};
+  c.generation[slot(GpuGeneration::kCdna3)] = {0.51, 0.383, 0.45, 0.253, 0.253, 256};
   c.generation[slot(GpuGeneration::kCdna4)] = {0.55, 0.50, 0.45, 0.40, 0.30, 256};
   c.generation[slot(GpuGeneration::kGaudi2)] = {0.70, 0.60, 0.60, 0.40, 0.40, 256};
   c.generation[slot(GpuGeneration::kGaudi3)] = {0.70, 0.60, 0.60, 0.40, 0.40, 256};
   c.generation[slot(GpuGeneration::kAscend)] = {0.65, 0.65, 0.65, 0.40, 0.40, 128};
   c.generation[slot(GpuGeneration::kUnknown)] = {0.65, 0.60, 0.50, 0.40, 0.35, 128};
-  c.generation[14] = {0.98, 0.95, 0.449, 0.8, 0.8, 128};  // consumer and PCIe Blackwell
+  c.generation[14] = {0.98, 0.95, 0.443, 0.8, 0.8, 128};  // consumer and PCIe Blackwell
   return c;
 }
 

@@ -16,8 +16,10 @@ double overlapped_s(double work, double traffic, double norm) {
 
 int data_ranks(const Parallelism& p) { return p.dp * p.cp; }
 
-// FSDP gathers and reduces for every micro-batch; under a pipeline it keeps the gathered weights for the step.
-bool gathers_each_micro_batch(const Parallelism& p) { return p.zero_stage >= 3 && p.pp == 1; }
+// Sharded gradients (ZeRO 2 and 3) are reduced after every micro-batch and sharded weights gathered before each pass; a
+// pipeline keeps both whole for the step, or its stages would wait for the network at every micro-batch.
+bool reduces_each_micro_batch(const Parallelism& p) { return p.zero_stage >= 2 && p.pp == 1; }
+bool gathers_each_pass(const Parallelism& p) { return p.zero_stage >= 3 && p.pp == 1; }
 
 }  // namespace
 
@@ -152,7 +154,7 @@ double StepModel::optimizer_s(const Parallelism& p) const {
 }
 
 // Gradients and weights between the data-parallel ranks, once.
-double StepModel::dp_traffic_s(const Parallelism& p) const {
+StepModel::DpTraffic StepModel::dp_traffic(const Parallelism& p) const {
   const ModelArchitecture& model = workload_.model;
   const SoftwareStack& stack = workload_.stack;
   const double moe_layers = model.is_moe() ? model.layers - model.first_dense_layers : 0;
@@ -163,7 +165,7 @@ double StepModel::dp_traffic_s(const Parallelism& p) const {
   const double weight_bytes = workload_.method == Method::kQlora ? 0.52 : stack.fp8_gather ? 1 : 2;
   const double trained_share = frozen ? trainable_ / parameters_.total : 1;
   const int data_stride = std::min(stride_of(Axis::kCp, p), stride_of(Axis::kDp, p));
-  double traffic = 0;
+  DpTraffic traffic;
   const auto add = [&](double parameters, int ranks, int stride) {
     if (ranks <= 1 || parameters <= 0) return;
     const GroupPlace place = place_group(machine_, ranks, stride);
@@ -172,12 +174,12 @@ double StepModel::dp_traffic_s(const Parallelism& p) const {
     };
     const double gradient_bytes = parameters * trained_share * stack.gradient_bytes;
     if (p.zero_stage == 0) {
-      traffic += time(Collective::kAllReduce, gradient_bytes);
+      traffic.reduce_s += time(Collective::kAllReduce, gradient_bytes);
       return;
     }
     const double weights = parameters * (p.zero_stage >= 3 ? 1 : trained_share) * weight_bytes;
-    const double gathers = gathers_each_micro_batch(p) ? 2 : 1;
-    traffic += time(Collective::kReduceScatter, gradient_bytes) + gathers * time(Collective::kAllGather, weights);
+    traffic.reduce_s += time(Collective::kReduceScatter, gradient_bytes);
+    traffic.gather_s += time(Collective::kAllGather, weights);
   };
   add((dense_layers / p.pp + edge) / p.tp, data_ranks(p), data_stride);
   if (moe_layers > 0) {
@@ -191,23 +193,25 @@ double StepModel::dp_traffic_s(const Parallelism& p) const {
   return traffic;
 }
 
-double StepModel::cached_dp_traffic_s(const Parallelism& p) {
+const StepModel::DpTraffic& StepModel::cached_dp_traffic(const Parallelism& p) {
   DpEntry& entry = dp_cache_[static_cast<std::size_t>(p.zero_stage)];
   const std::array<int, 5> degrees = {p.tp, p.pp, p.cp, p.dp, p.ep};
-  if (entry.degrees != degrees) entry = {degrees, dp_traffic_s(p)};
-  return entry.traffic_s;
+  if (entry.degrees != degrees) entry = {degrees, dp_traffic(p)};
+  return entry.traffic;
 }
 
 void StepModel::dp_terms(const Parallelism& p, StepTerms& t) {
-  const double times = gathers_each_micro_batch(p) ? t.micro_batches : 1;
-  double traffic = times * cached_dp_traffic_s(p);
+  const DpTraffic& once = cached_dp_traffic(p);
+  const double reduces = reduces_each_micro_batch(p) ? t.micro_batches : 1;
+  const double gathers = gathers_each_pass(p) ? 2 * t.micro_batches : 1;
+  double traffic = reduces * once.reduce_s + gathers * once.gather_s;
   if (p.offload == Offload::kParameters && machine_.host_bytes_per_s > 0) {
     const double local = parameters_.total / (double(p.tp) * p.pp * (p.zero_stage >= 3 ? data_ranks(p) : 1));
     traffic += t.micro_batches * 2 * 2 * local / machine_.host_bytes_per_s;
   }
   t.dp_overlap_norm = p.zero_stage >= 3 ? constants_.fsdp_overlap_norm : constants_.dp_overlap_norm;
   if (workload_.stack.dp_overlap) {
-    t.dp_work_s = times * t.stage_s;
+    t.dp_work_s = reduces * t.stage_s;
     t.dp_traffic_s = traffic;
   } else {
     t.dp_extra_s = traffic;

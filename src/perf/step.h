@@ -144,8 +144,12 @@ class StepModel {
 
  private:
   void dp_terms(const Parallelism& p, StepTerms& terms);
-  double dp_traffic_s(const Parallelism& p) const;
-  double cached_dp_traffic_s(const Parallelism& p);
+  // One reduction of the gradients and one gather of the weights between the data-parallel ranks.
+  struct DpTraffic {
+    double reduce_s = 0, gather_s = 0;
+  };
+  DpTraffic dp_traffic(const Parallelism& p) const;
+  const DpTraffic& cached_dp_traffic(const Parallelism& p);
   double optimizer_s(const Parallelism& p) const;
   int stride_of(Axis axis, const Parallelism& p) const;
   GroupStrides strides_of(const Parallelism& p) const;
@@ -163,7 +167,7 @@ class StepModel {
   };
   struct DpEntry {
     std::array<int, 5> degrees = {};
-    double traffic_s = 0;
+    DpTraffic traffic;
   };
   std::size_t slot_of(const Key& key) const;  // of that entry, or of the free one where it would stand
 
