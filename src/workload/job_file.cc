@@ -31,26 +31,31 @@ class JobReader {
   void read() {
     read_version();
     auto table = root_.table("job");
-    if (!table && !root_.has("job"))
+    if (!table && !root_.has("job")) {
       root_.error("job", "missing-key", "missing table [job]", "add [job] with model, tokens, …");
-    if (auto search = root_.table("search")) read_search(*search);
-    if (!table) return;
-    read_model(*table);
-    read_training(*table);
-    read_limits(*table);
-    if (auto require = table->table("require")) read_require(*require);
-    if (auto data = table->table("data")) read_data(*data);
-    if (auto checkpoint = table->table("checkpoint")) {
-      read_checkpoint(*checkpoint);
-    } else if (!table->has("checkpoint")) {
-      job_.assumed.emplace_back("job.checkpoint");
     }
-    read_lora(*table);
-    check(*table);
+    if (auto search = root_.table("search")) read_search(*search);
+    if (table) read_job(*table);
     if (auto parallelism = root_.table("parallelism")) read_parallelism(*parallelism, job_);
+    if (job_.search.gpus.empty()) job_.assumed.emplace_back("search.gpus");
   }
 
  private:
+  void read_job(TomlTable& table) {
+    read_model(table);
+    read_training(table);
+    read_limits(table);
+    if (auto require = table.table("require")) read_require(*require);
+    if (auto data = table.table("data")) read_data(*data);
+    if (auto checkpoint = table.table("checkpoint")) {
+      read_checkpoint(*checkpoint);
+    } else if (!table.has("checkpoint")) {
+      job_.assumed.emplace_back("job.checkpoint");
+    }
+    read_lora(table);
+    check(table);
+  }
+
   void read_version() {
     const auto version = root_.string("format_version");
     if (version && *version != "1" && !version->starts_with("1.")) {
@@ -212,8 +217,6 @@ class JobReader {
           job_.search.gpus.push_back(static_cast<int>(size));
         }
       }
-    } else if (!table.has("gpus")) {
-      job_.assumed.emplace_back("search.gpus");
     }
     job_.search.offers = table.strings("offers").value_or(job_.search.offers);
     const bool too_long = std::any_of(job_.search.offers.begin(), job_.search.offers.end(),

@@ -55,7 +55,7 @@ TEST(JobFile, DefaultsAreNamed) {
   EXPECT_EQ(job.method, Method::kPretrain);
   EXPECT_EQ(job.name, "GPT-2 Small");
   EXPECT_EQ(job.assumed, (std::vector<std::string>{"job.method", "job.precision", "job.optimizer", "job.attention",
-                                                   "job.stack", "job.checkpoint"}));
+                                                   "job.stack", "job.checkpoint", "search.gpus"}));
 }
 
 TEST(JobFile, AnArchitectureOfOnesOwn) {
