@@ -1,11 +1,12 @@
 """Runs what the documentation shows, so that it cannot go stale.
 
-Of README.md, CONTRIBUTING.md and docs/**/*.md:
+Of README*.md, CONTRIBUTING.md and docs/**/*.md:
 
 - every ```console fence: each `$ tare ...` and `$ ./run ...` line is run by bash in a folder that looks like the repository,
   all fences of a page in the same one. It must exit 0, or N where the fence says `(exit N)` on its opening line or on a line
   of its own after the command. If lines follow the command, they must be its output (stdout, then stderr); a line `...`
-  stands for any lines. Commands of other programs are not run, and counted.
+  stands for any lines, and `...` within a line for any text of that line; where a line has it, runs of blanks are alike, so
+  that figures that age are left out and columns may still stand in line. Commands of other programs are not run, and counted.
 - every ```toml fence whose first line is `# examples/...` must be that file.
 
 Standard library only.
@@ -76,8 +77,16 @@ def examples(fence):
     return found
 
 
+def line_matches(wanted, found):
+    """Whether a line is the wanted one, where `...` within it stands for any text and makes runs of blanks alike."""
+    if "..." not in wanted:
+        return found == wanted
+    pieces = [re.escape(" ".join(piece.split())) for piece in wanted.split("...")]
+    return re.fullmatch(" ?.*? ?".join(pieces), " ".join(found.split())) is not None
+
+
 def matches(expected, found):
-    """Whether the lines are the same, where `...` among the expected stands for any number of lines."""
+    """Whether the lines are the same, where a line `...` among the expected stands for any number of lines."""
     reachable = {0}  # how many of the found lines may be used up after each expected line
     for line in expected:
         following = set()
@@ -85,7 +94,7 @@ def matches(expected, found):
             following = set(range(min(reachable), len(found) + 1)) if reachable else set()
         else:
             wanted = mask(line).rstrip()
-            following = {i + 1 for i in reachable if i < len(found) and found[i].rstrip() == wanted}
+            following = {i + 1 for i in reachable if i < len(found) and line_matches(wanted, found[i].rstrip())}
         reachable = following
     return len(found) in reachable
 
@@ -155,7 +164,8 @@ def main():
     arguments = parser.parse_args()
     start = time.monotonic()
     pages = [p.resolve() for p in arguments.pages] or [
-        *[p for p in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if p.exists()],
+        *sorted(ROOT.glob("README*.md")),
+        *[p for p in [ROOT / "CONTRIBUTING.md"] if p.exists()],
         *sorted((ROOT / "docs").rglob("*.md")),
     ]
     counts = {"blocks": 0, "commands": 0, "not run": 0, "files": 0}

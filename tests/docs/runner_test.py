@@ -39,6 +39,12 @@ class DocsRunner(unittest.TestCase):
         self.assertEqual(len(self.complaints("```console\n$ tare a; tare b\n...\ntare x\n...\n```\n")), 1)
         self.assertEqual(len(self.complaints("```console\n$ tare a; tare b\ntare a\n```\n")), 1)
 
+    def test_dots_within_a_line_stand_for_any_text(self):
+        self.assertEqual(self.complaints("```console\n$ tare a  $(seq 3)\ntare   a ... 3\n```\n"), [])
+        self.assertEqual(self.complaints("```console\n$ tare plan\n...re pl...\n```\n"), [])
+        self.assertEqual(len(self.complaints("```console\n$ tare a 1 3\ntare a ... 2\n```\n")), 1)
+        self.assertEqual(len(self.complaints("```console\n$ tare a.b\ntare ...a-b\n```\n")), 1)
+
     def test_exit_codes(self):
         self.assertEqual(len(self.complaints("```console\n$ tare fail\n```\n")), 1)
         self.assertEqual(self.complaints("```console (exit 1)\n$ tare fail\n```\n"), [])
