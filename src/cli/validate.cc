@@ -16,6 +16,7 @@
 #include "cli/output.h"
 #include "cli/validate_view.h"
 #include "report/progress.h"
+#include "validation/validate_json.h"
 
 namespace tare {
 namespace {
@@ -109,6 +110,7 @@ Result<ExitCode> run_validate(Context& context) {
   answer.table = [&] { return predictions_table(validation->report.predictions); };
   answer.json = [&] {
     Json json = to_json(validation->report);
+    for (const RowExplanation& row : validation->rows) json["explained_rows"].push_back(to_json(row));
     if (explain) json["explain"] = to_json(all_formulas(*validation));
     return json;
   };

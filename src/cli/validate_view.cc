@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include "base/json.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "cli/explain.h"
@@ -69,26 +68,14 @@ Table skipped_table(const ValidationReport& report) {
   return table;
 }
 
-Json summary_json(const ErrorSummary& summary, bool named) {
-  Json json = Json::object();
-  if (named) json["name"] = summary.name;
-  json["rows"] = summary.rows;
-  json["clusters"] = summary.clusters;
-  json["median_abs_error_ratio"] = summary.median_abs_error_ratio;
-  json["p90_abs_error_ratio"] = summary.p90_abs_error_ratio;
-  json["bias_ratio"] = summary.bias_ratio;
-  const auto put = [&](const char* key, const std::optional<double>& value) {
-    json[key] = value ? Json(*value) : Json(nullptr);
-  };
-  put("baseline_median_abs_error_ratio", summary.baseline_median_abs_error_ratio);
-  put("baseline_p90_abs_error_ratio", summary.baseline_p90_abs_error_ratio);
-  return json;
-}
-
-Json summaries_json(const std::vector<ErrorSummary>& summaries) {
-  Json list = Json::array();
-  for (const ErrorSummary& summary : summaries) list.push_back(summary_json(summary, true));
-  return list;
+void add_summaries(Document& document, const ValidationReport& report) {
+  document.heading("By GPU");
+  document.table(summary_table(report, report.by_gpu, "GPU"));
+  document.heading("By source");
+  document.table(summary_table(report, report.by_source_group, "source group"));
+  document.text(
+      "Each replicate cluster counts once. Baseline: the median MFU of the published rows of that GPU and precision.",
+      Tone::kFaint);
 }
 
 }  // namespace
@@ -112,19 +99,15 @@ Table predictions_table(const std::vector<RowPrediction>& predictions) {
 
 Document validation_document(const ValidationReport& report, bool every_row) {
   Document document;
-  document.text(fmt::format("{} of {} rows predicted; tokens/s per GPU, median of |error| {}, P90 {} (baseline {}, {})",
-                            report.predicted, report.rows, percent(report.overall.median_abs_error_ratio),
-                            percent(report.overall.p90_abs_error_ratio),
-                            maybe_percent(report.overall.baseline_median_abs_error_ratio),
-                            maybe_percent(report.overall.baseline_p90_abs_error_ratio)),
-                Tone::kStrong);
-  document.heading("By GPU");
-  document.table(summary_table(report, report.by_gpu, "GPU"));
-  document.heading("By source");
-  document.table(summary_table(report, report.by_source_group, "source group"));
-  document.text(
-      "Each replicate cluster counts once. Baseline: the median MFU of the published rows of that GPU and precision.",
-      Tone::kFaint);
+  std::string found = fmt::format("{} of {} rows predicted", report.predicted, report.rows);
+  if (report.predicted > 0) {
+    found += fmt::format("; tokens/s per GPU, median of |error| {}, P90 {} (baseline {}, {})",
+                         percent(report.overall.median_abs_error_ratio), percent(report.overall.p90_abs_error_ratio),
+                         maybe_percent(report.overall.baseline_median_abs_error_ratio),
+                         maybe_percent(report.overall.baseline_p90_abs_error_ratio));
+  }
+  document.text(found, Tone::kStrong);
+  if (report.predicted > 0) add_summaries(document, report);
   if (!report.skipped.empty()) {
     document.heading(fmt::format("Not predicted: {}", report.rows - report.predicted));
     document.table(skipped_table(report));
@@ -134,27 +117,6 @@ Document validation_document(const ValidationReport& report, bool every_row) {
     document.table(predictions_table(report.predictions));
   }
   return document;
-}
-
-Json to_json(const ValidationReport& report) {
-  Json skipped = Json::object();
-  for (const auto& [reason, count] : report.skipped) skipped[reason] = count;
-  Json predictions = Json::array();
-  for (const RowPrediction& row : report.predictions) {
-    predictions.push_back({{"id", row.id},
-                           {"measured_tokens_per_s_per_gpu", row.measured_tokens_per_s_per_gpu},
-                           {"predicted_tokens_per_s_per_gpu", row.predicted_tokens_per_s_per_gpu},
-                           {"error_ratio", row.error_ratio},
-                           {"assumed", row.assumed}});
-  }
-  return {{"format_version", "1.0"},
-          {"rows", report.rows},
-          {"predicted", report.predicted},
-          {"skipped", std::move(skipped)},
-          {"overall", summary_json(report.overall, false)},
-          {"by_gpu", summaries_json(report.by_gpu)},
-          {"by_source_group", summaries_json(report.by_source_group)},
-          {"predictions", std::move(predictions)}};
 }
 
 void add_row(Document& document, const RowExplanation& explanation, bool formulas) {

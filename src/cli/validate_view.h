@@ -1,7 +1,6 @@
 // How the accuracy of the model is shown.
 #pragma once
 
-#include "base/json_fwd.h"
 #include "report/document.h"
 #include "report/svg.h"
 #include "validation/validate.h"
@@ -12,9 +11,6 @@ Document validation_document(const ValidationReport& report, bool every_row);
 
 // id,measured_tokens_per_s_per_gpu,predicted_tokens_per_s_per_gpu,error_ratio,assumed
 Table predictions_table(const std::vector<RowPrediction>& predictions);
-
-// {format_version, rows, predicted, skipped, overall, by_gpu[], by_source_group[], predictions[]}
-Json to_json(const ValidationReport& report);
 
 // One row: measured and predicted step, part by part; with the formulas behind them if asked for.
 void add_row(Document& document, const RowExplanation& explanation, bool formulas);

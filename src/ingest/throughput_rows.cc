@@ -1,6 +1,7 @@
 #include "ingest/throughput_rows.h"
 
 #include "base/csv.h"
+#include "base/text.h"
 
 namespace tare {
 namespace {
@@ -10,16 +11,19 @@ std::optional<int> to_int(std::optional<long long> value) {
   return static_cast<int>(*value);
 }
 
+// The cells of one row by column name; what is wrong with one goes to `diagnostics` with its place.
 class RowReader {
  public:
   RowReader(const CsvTable& table, std::size_t row, Diagnostics& diagnostics)
       : table_(table), row_(row), diagnostics_(diagnostics) {}
 
+  int line() const { return table_.at(row_, "id", "", "").line; }
   std::string text(std::string_view column) const { return std::string(table_.field(row_, column)); }
   std::optional<double> number(std::string_view column) const {
     const std::optional<double> value = table_.number(row_, column, diagnostics_);
     if (value && *value < 0) {
-      diagnostics_.push_back(table_.at(row_, column, "negative", "expected a number of at least 0, found " + text(column)));
+      diagnostics_.push_back(
+          table_.at(row_, column, "negative", "expected a number of at least 0, found " + text(column)));
       return std::nullopt;
     }
     return value;
@@ -28,7 +32,8 @@ class RowReader {
   std::optional<int> count(std::string_view column) const {
     const std::optional<long long> value = table_.integer(row_, column, diagnostics_);
     if (value && (*value < 1 || *value > 1'000'000'000)) {
-      diagnostics_.push_back(table_.at(row_, column, "out-of-range", "expected a whole number of at least 1, found " + text(column)));
+      diagnostics_.push_back(
+          table_.at(row_, column, "out-of-range", "expected a whole number of at least 1, found " + text(column)));
       return std::nullopt;
     }
     return to_int(value);
@@ -84,6 +89,7 @@ void read_layout(const RowReader& in, ThroughputRow& row) {
 
 ThroughputRow read_row(const RowReader& in) {
   ThroughputRow row;
+  row.line = in.line();
   row.id = in.text("id");
   row.source = in.text("source");
   row.source_group = in.text("source_group");
@@ -115,7 +121,7 @@ Result<std::vector<ThroughputRow>> read_throughput_rows(std::string text, const 
   if (!table) return tl::unexpected(table.error());
   const std::vector<std::string> missing = table->missing({"id", "gpu", "method"});
   if (!missing.empty()) {
-    Diagnostic diagnostic = make_error("missing-column", "no column '" + missing.front() + "' in the header",
+    Diagnostic diagnostic = make_error("missing-column", "the header has no column '" + join(missing, "', '") + "'",
                                        "docs/validation.md lists the columns of a throughput CSV");
     diagnostic.file = file;
     diagnostic.line = 1;
@@ -124,7 +130,9 @@ Result<std::vector<ThroughputRow>> read_throughput_rows(std::string text, const 
   Diagnostics diagnostics;
   std::vector<ThroughputRow> rows;
   rows.reserve(table->rows());
-  for (std::size_t i = 0; i < table->rows(); ++i) rows.push_back(read_row(RowReader(*table, i, diagnostics)));
+  for (std::size_t i = 0; i < table->rows() && diagnostics.size() < DiagnosticList::kLimit; ++i) {
+    rows.push_back(read_row(RowReader(*table, i, diagnostics)));
+  }
   if (has_error(diagnostics)) return tl::unexpected(diagnostics);
   return rows;
 }

@@ -22,12 +22,12 @@ struct ThroughputRow {
   std::string intra_node_link;
   std::optional<double> inter_node_bytes_per_s_per_gpu;
   std::optional<int> tp, pp, vpp, dp, cp, ep;
-  std::string sharding;                 // zero_stage_or_fsdp
+  std::string sharding;  // zero_stage_or_fsdp
   std::optional<int> micro_batch, global_batch, grad_accum;
   std::string precision, recompute, attention, method, framework;
   std::optional<double> tokens_per_s_per_gpu, flops_per_s_per_gpu, mfu_ratio, step_time_s;
   std::string notes, tier, flops_convention, replicate_cluster;
-  int line = 0;
+  int line = 0;  // of the file
 };
 
 // All rows; cells that are no numbers are reported with their place (an error), and so is a file without the columns

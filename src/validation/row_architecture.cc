@@ -32,7 +32,8 @@ const ModelArchitecture* known_model(const ThroughputRow& row, const Catalog& ca
 
 // An MoE row's ffn_hidden is that of one expert.
 bool set_mlp(const ThroughputRow& row, bool known, ModelArchitecture& model) {
-  if (row.arch != "moe") {
+  const bool moe = row.arch.empty() ? row.experts.value_or(0) > 1 || (known && model.is_moe()) : row.arch == "moe";
+  if (!moe) {
     if (row.ffn_hidden || !known) model.ffn_hidden = row.ffn_hidden.value_or(4 * model.hidden);
     return true;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "base/text.h"
 #include "validation/row_stack.h"
@@ -45,31 +46,29 @@ double batch_of(const ThroughputRow& row, const Parallelism& p) {
   return 0;
 }
 
-// zero_stage_or_fsdp: "zero1", "fsdp-full", "ddp", "zero3-offload-optimizer", …
+// The ZeRO stage that "zero1(8)", "fsdp-full", "hsdp", "dp", … names; nullopt: nothing, or a word nobody knows.
+std::optional<int> stage_of(const std::string& sharding, const SoftwareStack& stack) {
+  const auto starts = [&](std::string_view words) { return sharding.rfind(words, 0) == 0; };
+  if (starts("fsdp") || starts("hsdp") || starts("zero3")) return 3;
+  if (starts("zero2")) return 2;
+  if (starts("zero1")) return 1;
+  // Megatron's DDP wrapper carries its distributed optimizer where the stack turns it on.
+  if (starts("ddp")) return std::min(stack.zero_stage, 1);
+  if (sharding == "dp" || sharding == "none" || starts("zero0")) return 0;
+  return std::nullopt;
+}
+
 void set_sharding(const ThroughputRow& row, const SoftwareStack& stack, Parallelism& p, Assumed& assumed) {
   const std::string text = to_lower(row.sharding);
-  const auto starts = [&](std::string_view words) { return text.rfind(words, 0) == 0; };
-  if (text.empty()) {
-    p.zero_stage = stack.zero_stage;
-    assumed.push_back("zero stage = " + std::to_string(p.zero_stage) + " (" + stack.id + ")");
-  } else if (starts("fsdp") || starts("zero3")) {
-    p.zero_stage = 3;
-  } else if (starts("zero2")) {
-    p.zero_stage = 2;
-  } else if (starts("zero1")) {
-    p.zero_stage = 1;
-  } else if (starts("ddp")) {
-    // Megatron's DDP wrapper carries its distributed optimizer where the stack turns it on.
-    p.zero_stage = std::min(stack.zero_stage, 1);
-  } else {
-    p.zero_stage = 0;
-  }
   if (text.find("offload-optimizer") != std::string::npos) {
     p.offload = Offload::kOptimizer;
   } else if (text.find("offload") != std::string::npos) {
     p.offload = Offload::kParameters;
   }
-  if (p.dp * p.cp <= 1) p.zero_stage = 0;
+  if (p.dp * p.cp <= 1) return;  // nothing to shard over
+  const std::optional<int> stage = stage_of(text, stack);
+  p.zero_stage = stage.value_or(stack.zero_stage);
+  if (!stage) assumed.push_back(assumed_default("zero stage", std::to_string(p.zero_stage), row.sharding, stack));
 }
 
 // The largest micro-batch that divides what a rank gets and fits in memory; pipelines keep it at 1.

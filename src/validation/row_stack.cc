@@ -5,13 +5,6 @@
 #include "base/text.h"
 
 namespace tare {
-namespace {
-
-std::string default_of(const SoftwareStack& stack, std::string_view what, const std::string& value) {
-  return std::string(what) + " = " + value + " (" + stack.id + ")";
-}
-
-}  // namespace
 
 const SoftwareStack& stack_of(const std::string& framework, const Catalog& catalog) {
   for (const SoftwareStack& stack : catalog.stacks) {
@@ -38,12 +31,19 @@ void read_notes(const std::string& notes, SoftwareStack& stack, Lora& lora) {
   }
 }
 
+std::string assumed_default(std::string_view what, const std::string& value, const std::string& stated,
+                            const SoftwareStack& stack) {
+  std::string text = std::string(what) + " = " + value + " (" + stack.id;
+  if (!stated.empty()) text += "; " + in_quotes(stated) + " is not understood";
+  return text + ")";
+}
+
 std::optional<Precision> precision_of(const ThroughputRow& row, const SoftwareStack& stack,
                                       std::vector<std::string>& assumed) {
   std::string text = row.precision;
   if (text.empty()) {
     text = stack.default_precision;
-    assumed.push_back(default_of(stack, "precision", text));
+    assumed.push_back(assumed_default("precision", text, "", stack));
   }
   // Weights stored in 4 bit by a stack that multiplies them in a wider format of its own.
   if (row.method == "qlora" && !stack.fp4_recipe.empty()) text = stack.fp4_recipe;
@@ -51,25 +51,29 @@ std::optional<Precision> precision_of(const ThroughputRow& row, const SoftwareSt
 }
 
 AttentionKernel attention_of(const ThroughputRow& row, const SoftwareStack& stack, std::vector<std::string>& assumed) {
-  std::string text = row.attention;
+  const auto kernel_of = [](const std::string& text) -> std::optional<AttentionKernel> {
+    if (text == "standard") return AttentionKernel::kStandard;
+    if (text == "flash1") return AttentionKernel::kFlash1;
+    if (text == "flash" || text.rfind("flash2", 0) == 0) return AttentionKernel::kFlash2;
+    if (text.rfind("flash3", 0) == 0 || text.rfind("flash4", 0) == 0) return AttentionKernel::kFlash3;
+    return std::nullopt;
+  };
+  const std::string stated = to_lower(row.attention);
   // "flash" names a family; which of it the stack runs is a default again.
-  if (text.empty() || (text == "flash" && stack.attention != "standard")) {
-    text = stack.attention;
-    assumed.push_back(default_of(stack, "attention", text));
-  }
-  if (text == "standard") return AttentionKernel::kStandard;
-  if (text == "flash1") return AttentionKernel::kFlash1;
-  if (text.rfind("flash3", 0) == 0 || text.rfind("flash4", 0) == 0) return AttentionKernel::kFlash3;
-  return AttentionKernel::kFlash2;
+  const bool family = stated == "flash" && stack.attention != "standard";
+  const std::optional<AttentionKernel> kernel = kernel_of(stated);
+  if (kernel && !family) return *kernel;
+  assumed.push_back(assumed_default("attention", stack.attention, family ? "" : row.attention, stack));
+  return kernel_of(stack.attention).value_or(AttentionKernel::kFlash2);
 }
 
 Recompute recompute_of(const ThroughputRow& row, const SoftwareStack& stack, const ModelArchitecture& model,
                        std::vector<std::string>& assumed) {
-  std::string text = row.recompute;
-  if (text.empty()) {
+  std::string text = to_lower(row.recompute);
+  if (text != "none" && text != "selective" && text != "full") {
     const double limit = stack.recompute_full_above_params;
     text = limit > 0 && count_parameters(model).total > limit ? "full" : stack.recompute;
-    assumed.push_back(default_of(stack, "recompute", text));
+    assumed.push_back(assumed_default("recompute", text, row.recompute, stack));
   }
   if (text == "full") return Recompute::kFull;
   return text == "selective" ? Recompute::kSelective : Recompute::kNone;

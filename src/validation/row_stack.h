@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catalog/catalog.h"
@@ -17,6 +18,11 @@ const SoftwareStack& stack_of(const std::string& framework, const Catalog& catal
 
 // What a row's notes state about its run that has no column: "torch.compile", "eager", "async TP", "LoRA r=16".
 void read_notes(const std::string& notes, SoftwareStack& stack, Lora& lora);
+
+// "recompute = full (deepspeed)": a line of `assumed` for a default that stands in where the row states nothing, or
+// something that is not understood.
+std::string assumed_default(std::string_view what, const std::string& value, const std::string& stated,
+                            const SoftwareStack& stack);
 
 // As the row states it, or the stack's default; `assumed` gains a line for each default. No precision: the row names
 // one that nobody knows.
