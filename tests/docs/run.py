@@ -7,6 +7,7 @@ Of README*.md, CONTRIBUTING.md and docs/**/*.md:
   of its own after the command. If lines follow the command, they must be its output (stdout, then stderr); a line `...`
   stands for any lines, and `...` within a line for any text of that line; where a line has it, runs of blanks are alike, so
   that figures that age are left out and columns may still stand in line. Commands of other programs are not run, and counted.
+  TARE_UPDATE_GOLDEN=1 fills in anew what is shown without any `...`: read it before it is committed.
 - every ```toml fence whose first line is `# examples/...` must be that file.
 
 Standard library only.
@@ -14,6 +15,7 @@ Standard library only.
 
 import argparse
 import difflib
+import os
 import re
 import sys
 import time
@@ -34,7 +36,11 @@ class Fence:
 class Example:
     def __init__(self, command, line, code):
         self.command, self.line, self.code = command, line, code
-        self.output = []
+        self.output, self.output_line = [], 0
+
+    @property
+    def is_abridged(self):
+        return any("..." in line for line in self.output)
 
 
 def fences(text):
@@ -70,6 +76,7 @@ def examples(fence):
         elif found and re.fullmatch(r"\(exit \d+\)", line.strip()):
             found[-1].code = int(_EXIT.search(line)[1])
         elif found:
+            found[-1].output_line = found[-1].output_line or number
             found[-1].output.append(line)
     for example in found:
         while example.output and example.output[-1].strip() == "":
@@ -99,9 +106,18 @@ def matches(expected, found):
     return len(found) in reachable
 
 
-def check_page(path, tare, counts, complaints):
+def replace_outputs(path, outputs):
+    """Writes (line, count, lines) into a page: `count` lines from `line` on become `lines`."""
+    page = path.read_text(encoding="utf-8").splitlines()
+    for line, count, lines in sorted(outputs, reverse=True):
+        page[line - 1 : line - 1 + count] = lines
+    path.write_text("\n".join(page) + "\n", encoding="utf-8")
+
+
+def check_page(path, tare, counts, complaints, update=False):
     shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
     sandbox = None
+    outputs = []
     try:
         blocks = fences(path.read_text(encoding="utf-8"))
         for fence in blocks:
@@ -114,8 +130,11 @@ def check_page(path, tare, counts, complaints):
                         continue
                     counts["commands"] += 1
                     sandbox = sandbox or Sandbox(tare)
-                    problem = run_example(example, sandbox)
-                    if problem:
+                    problem, lines = run_example(example, sandbox)
+                    if update and problem and lines and not example.is_abridged:
+                        outputs.append((example.output_line, len(example.output), lines))
+                        counts["updated"] += 1
+                    elif problem:
                         complaints.append(f"{shown}:{example.line}: $ {example.command}\n  " + "\n  ".join(problem))
             elif language == "toml" and fence.lines and fence.lines[0].startswith("# examples/"):
                 counts["files"] += 1
@@ -128,19 +147,24 @@ def check_page(path, tare, counts, complaints):
     finally:
         if sandbox:
             sandbox.__exit__()
+    if outputs:
+        replace_outputs(path, outputs)
 
 
 def run_example(example, sandbox):
+    """What is wrong with it, and where that is no more than its output, the lines that it should show."""
     found = sandbox.run(example.command, shell=True)
     problem = []
     if found.code != example.code:
         problem.append(f"expected exit {example.code}, found {found.code}")
         problem += found.stderr.splitlines()[-10:]
-    lines = (found.stdout + found.stderr).splitlines()
-    if example.output and not matches(example.output, lines):
-        problem.append("the output differs:")
-        problem += difflib.unified_diff(example.output, lines, "shown", "found", lineterm="", n=2)
-    return problem
+        return problem, []
+    lines = [line.rstrip() for line in (found.stdout + found.stderr).splitlines()]
+    if not example.output or matches(example.output, lines):
+        return [], []
+    problem.append("the output differs:")
+    problem += difflib.unified_diff(example.output, lines, "shown", "found", lineterm="", n=2)
+    return problem, lines
 
 
 def compare_file(fence, name):
@@ -168,10 +192,13 @@ def main():
         *[p for p in [ROOT / "CONTRIBUTING.md"] if p.exists()],
         *sorted((ROOT / "docs").rglob("*.md")),
     ]
-    counts = {"blocks": 0, "commands": 0, "not run": 0, "files": 0}
+    counts = {"blocks": 0, "commands": 0, "not run": 0, "files": 0, "updated": 0}
     complaints = []
+    update = os.environ.get("TARE_UPDATE_GOLDEN") == "1"
     for page in pages:
-        check_page(page, arguments.tare, counts, complaints)
+        check_page(page, arguments.tare, counts, complaints, update)
+    if counts["updated"]:
+        print(f"docs: {counts['updated']} outputs filled in anew")
     for complaint in complaints:
         print(complaint, end="\n\n")
     print(
