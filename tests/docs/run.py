@@ -159,7 +159,7 @@ def run_example(example, sandbox):
         problem.append(f"expected exit {example.code}, found {found.code}")
         problem += found.stderr.splitlines()[-10:]
         return problem, []
-    lines = [line.rstrip() for line in (found.stdout + found.stderr).splitlines()]
+    lines = [line.rstrip() for line in (found.stdout + found.stderr).rstrip().splitlines()]
     if not example.output or matches(example.output, lines):
         return [], []
     problem.append("the output differs:")
