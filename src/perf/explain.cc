@@ -52,10 +52,9 @@ std::vector<Formula> stage_formulas(const StepTerms& t, const StepParts& parts) 
 }
 
 std::vector<Formula> whole_formulas(const StepTerms& t, const StepParts& parts) {
-  const double network =
-      parts.tp_exposed_s + parts.cp_exposed_s + parts.ep_exposed_s + parts.pp_p2p_s + parts.dp_exposed_s;
-  const double local = parts.compute_s + parts.recompute_s + parts.optimizer_s;
-  const double before = local + network + parts.pp_bubble_s + parts.pp_imbalance_s;
+  const double before = parts.compute_s + parts.recompute_s + parts.tp_exposed_s + parts.cp_exposed_s +
+                        parts.ep_exposed_s + parts.pp_bubble_s + parts.pp_imbalance_s + parts.pp_p2p_s +
+                        parts.dp_exposed_s + parts.optimizer_s;
   return {
       formula("step.dp_exposed_s", parts.dp_exposed_s, "s",
               "pow(pow(dp_work_s, q) + pow(dp_traffic_s, q), 1 / q) - dp_work_s + dp_extra_s",
@@ -66,12 +65,9 @@ std::vector<Formula> whole_formulas(const StepTerms& t, const StepParts& parts) 
       formula("step.straggler_s", parts.straggler_s, "s", "straggler_ratio * before_s",
               {input("straggler_ratio", t.straggler_ratio, "1", "jitter * sqrt(2 ln GPUs): expected maximum"),
                input("before_s", before, "s", "all parts above")}),
-      formula("step.delivery_s", parts.delivery_s, "s",
-              "compute_slowdown_ratio * local_s + network_slowdown_ratio * network_s",
-              {input("compute_slowdown_ratio", t.compute_slowdown_ratio, "1", "parameters of the delivery"),
-               input("local_s", local, "s", "compute + recompute + optimizer"),
-               input("network_slowdown_ratio", t.network_slowdown_ratio, "1", "parameters of the delivery"),
-               input("network_s", network, "s", "tp + cp + ep + p2p + dp")}),
+      formula("step.delivery_s", parts.delivery_s, "s", "delivery_ratio * before_s",
+              {input("delivery_ratio", t.delivery_ratio, "1", "parameters of the delivery"),
+               input("before_s", before, "s", "all parts above but the straggler")}),
       formula("step.data_stall_s", parts.data_stall_s, "s", "max(0, data_read_s - busy_s)",
               {input("data_read_s", t.data_read_s, "s", "bytes of a step / storage bandwidth; 0 where unknown"),
                input("busy_s", before + parts.straggler_s + parts.delivery_s, "s", "all parts above")}),

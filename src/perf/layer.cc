@@ -230,6 +230,7 @@ LayerCost LayerModel::one_layer(const Parallelism& p, const GroupStrides& stride
   cost.forward_issue_s = issue;
   cost.issue_s = issue * (1 + constants_.issue_backward);
   add_communication(cost, p, strides, tokens, moe);
+  cost.full_s = std::max(cost.forward_s, cost.forward_issue_s - cost.tp_forward_s - cost.ep_forward_s);
   return cost;
 }
 
@@ -239,6 +240,7 @@ namespace {
 void add_weighted(LayerCost& mean, const LayerCost& one, double weight) {
   mean.forward_s += weight * one.forward_s;
   mean.backward_s += weight * one.backward_s;
+  mean.full_s += weight * one.full_s;
   mean.selective_s += weight * one.selective_s;
   mean.issue_s += weight * one.issue_s;
   mean.forward_issue_s += weight * one.forward_issue_s;

@@ -14,6 +14,7 @@ namespace tare {
 struct LayerCost {
   // One layer, one micro-batch, seconds; kernels only, communication apart.
   double forward_s = 0, backward_s = 0;
+  double full_s = 0;                 // what full recomputation repeats: the forward, or its issue where that is longer
   double selective_s = 0;            // what selective recomputation repeats
   double issue_s = 0;                // CPU time to issue the layer's forward + backward
   double forward_issue_s = 0;

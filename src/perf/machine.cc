@@ -52,10 +52,10 @@ void set_links(Machine& machine, const Accelerator& accelerator, const NodeType&
 
 DeliveryEffect delivery_effect(const Catalog& catalog, const Delivery& delivery) {
   DeliveryEffect effect;
-  if (delivery.host == "vm") effect.compute_slowdown_ratio += parameter(catalog, "virt_tax_vm").base;
-  if (delivery.packaging == "container") effect.compute_slowdown_ratio += parameter(catalog, "ct_tax").base;
-  if (delivery.gpu_share == "mig") effect.compute_slowdown_ratio += parameter(catalog, "mig_tax").base;
-  if (delivery.gpu_share == "time_slice") effect.compute_slowdown_ratio += parameter(catalog, "timeslice_tax").base;
+  if (delivery.host == "vm") effect.slowdown_ratio += parameter(catalog, "virt_tax_vm").base;
+  if (delivery.packaging == "container") effect.slowdown_ratio += parameter(catalog, "ct_tax").base;
+  if (delivery.gpu_share == "mig") effect.slowdown_ratio += parameter(catalog, "mig_tax").base;
+  if (delivery.gpu_share == "time_slice") effect.slowdown_ratio += parameter(catalog, "timeslice_tax").base;
   return effect;
 }
 

@@ -16,8 +16,8 @@ struct Link {
 
 // What the delivery does to a step: by axis, each with a low and a high beside the base in the catalog's parameters.
 struct DeliveryEffect {
-  double compute_slowdown_ratio = 0;  // 0.015 = every kernel 1.5 % longer
-  double network_slowdown_ratio = 0;
+  double slowdown_ratio = 0;          // 0.015 = the whole step 1.5 % longer: how it is measured, VM against bare metal
+  double network_slowdown_ratio = 0;  // 0.05 = the links between nodes 5 % slower
   double jitter_ratio = 0;            // standard deviation of a rank's step, relative
 };
 

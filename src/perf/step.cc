@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "workload/flops.h"
+#include "workload/layer_shape.h"
 
 namespace tare {
 namespace {
@@ -61,11 +62,9 @@ StepParts parts_of(const StepTerms& t, unsigned without) {
   parts.pp_p2p_s = kept(kWithoutPp) * m * t.p2p_s;
   parts.dp_exposed_s = kept(kWithoutDp) * (overlapped_s(t.dp_work_s, t.dp_traffic_s, t.dp_overlap_norm) - t.dp_work_s + t.dp_extra_s);
   parts.optimizer_s = kept(kWithoutOptimizer) * t.optimizer_s;
-  const double network = parts.tp_exposed_s + parts.cp_exposed_s + parts.ep_exposed_s + parts.pp_p2p_s + parts.dp_exposed_s;
-  const double local = parts.compute_s + parts.recompute_s + parts.optimizer_s;
-  const double before = local + network + parts.pp_bubble_s + parts.pp_imbalance_s;
+  const double before = on_stage + parts.pp_bubble_s + parts.pp_imbalance_s + parts.pp_p2p_s + parts.dp_exposed_s + parts.optimizer_s;
   parts.straggler_s = kept(kWithoutStraggler) * t.straggler_ratio * before;
-  parts.delivery_s = kept(kWithoutDelivery) * (t.compute_slowdown_ratio * local + t.network_slowdown_ratio * network);
+  parts.delivery_s = kept(kWithoutDelivery) * t.delivery_ratio * before;
   const double busy = before + parts.straggler_s + parts.delivery_s;
   parts.data_stall_s = kept(kWithoutData) * std::max(0.0, t.data_read_s - busy);
   return parts;
@@ -78,6 +77,9 @@ StepModel::StepModel(Workload workload, Machine machine, RankLayout layout, cons
       cache_(256) {
   peak_precision_ = workload_.precision;
   peak_flops_ = peak_flops(machine_, workload_.precision);
+  // (layers_ refers to machine_ and sees the slower links too.)
+  machine_.between_nodes.bytes_per_s /= 1 + machine_.delivery.network_slowdown_ratio;
+  machine_.delivery.network_slowdown_ratio = 0;  // a copy must not slow them again
   // Expected maximum of n normal deviates: σ·√(2·ln n), the slowest rank that all wait for.
   const double sigma = std::hypot(constants_.jitter_ratio, machine_.delivery.jitter_ratio);
   straggler_ratio_ = sigma * std::sqrt(2 * std::log(std::max(machine_.gpus, 1)));
@@ -163,32 +165,35 @@ StepModel::DpTraffic StepModel::dp_traffic(const Parallelism& p) const {
   const double edge = p.pp > 1 ? std::max(parameters_.embedding, parameters_.head) : parameters_.embedding + head;
   const bool frozen = workload_.method == Method::kLora || workload_.method == Method::kQlora;
   const double weight_bytes = workload_.method == Method::kQlora ? 0.52 : stack.fp8_gather ? 1 : 2;
-  const double trained_share = frozen ? trainable_ / parameters_.total : 1;
+  const AdapterShape adapter = adapter_shape(model, workload_.lora);
+  const double trained_edge = frozen && !workload_.lora.embeddings ? 0 : edge;
+  const double trained_dense = frozen ? model.layers * adapter.attention_params + moe_layers * adapter.shared_params +
+                                            (model.layers - moe_layers) * adapter.dense_mlp_params
+                                      : dense_layers;
+  const double trained_experts = frozen ? model.experts * adapter.expert_params : parameters_.experts_per_layer;
   const int data_stride = std::min(stride_of(Axis::kCp, p), stride_of(Axis::kDp, p));
   DpTraffic traffic;
-  const auto add = [&](double parameters, int ranks, int stride) {
-    if (ranks <= 1 || parameters <= 0) return;
+  const auto add = [&](double parameters, double trained, int ranks, int stride) {
+    if (ranks <= 1) return;
     const GroupPlace place = place_group(machine_, ranks, stride);
     const auto time = [&](Collective kind, double bytes) {
       return collective_s(kind, bytes, machine_, place, constants_.dp_bus_share, constants_);
     };
-    const double gradient_bytes = parameters * trained_share * stack.gradient_bytes;
+    const double gradient_bytes = trained * stack.gradient_bytes;
     if (p.zero_stage == 0) {
       traffic.reduce_s += time(Collective::kAllReduce, gradient_bytes);
       return;
     }
-    const double weights = parameters * (p.zero_stage >= 3 ? 1 : trained_share) * weight_bytes;
+    const double weights = (p.zero_stage >= 3 ? parameters : trained) * weight_bytes;
     traffic.reduce_s += time(Collective::kReduceScatter, gradient_bytes);
     traffic.gather_s += time(Collective::kAllGather, weights);
   };
-  add((dense_layers / p.pp + edge) / p.tp, data_ranks(p), data_stride);
+  add((dense_layers / p.pp + edge) / p.tp, (trained_dense / p.pp + trained_edge) / p.tp, data_ranks(p), data_stride);
   if (moe_layers > 0) {
-    const double experts = moe_layers * parameters_.experts_per_layer / p.pp;
-    if (p.ep > 1) {
-      add(experts / p.ep, data_ranks(p) * p.tp / p.ep, strides_of(p).ep * p.ep);
-    } else {
-      add(experts / p.tp, data_ranks(p), data_stride);
-    }
+    const double split = double(p.pp) * (p.ep > 1 ? p.ep : p.tp);
+    const int ranks = p.ep > 1 ? data_ranks(p) * p.tp / p.ep : data_ranks(p);
+    const int stride = p.ep > 1 ? strides_of(p).ep * p.ep : data_stride;
+    add(moe_layers * parameters_.experts_per_layer / split, moe_layers * trained_experts / split, ranks, stride);
   }
   return traffic;
 }
@@ -233,7 +238,7 @@ StepTerms StepModel::terms(const Parallelism& p) {
     t.recompute_layer_s = layer.selective_s;
   } else if (p.recompute == Recompute::kFull) {
     t.recomputed_layers = p.recompute_layers >= 0 ? std::min(double(p.recompute_layers), t.layers) : t.layers;
-    t.recompute_layer_s = layer.forward_s;
+    t.recompute_layer_s = layer.full_s;
     t.tp_recompute_s = layer.tp_forward_s;
     t.ep_recompute_s = layer.ep_forward_s;
   }
@@ -261,8 +266,7 @@ StepTerms StepModel::terms(const Parallelism& p) {
   t.optimizer_s = optimizer_s(p);
   if (machine_.storage_bytes_per_s > 0) t.data_read_s = workload_.data_bytes_per_step / machine_.storage_bytes_per_s;
   t.straggler_ratio = straggler_ratio_;
-  t.compute_slowdown_ratio = machine_.delivery.compute_slowdown_ratio;
-  t.network_slowdown_ratio = machine_.delivery.network_slowdown_ratio;
+  t.delivery_ratio = machine_.delivery.slowdown_ratio;
   const double recomputed_flops = p.recompute == Recompute::kFull        ? layer.forward_flops
                                   : p.recompute == Recompute::kSelective ? layer.selective_flops
                                                                          : 0;

@@ -105,7 +105,7 @@ struct StepTerms {
   double optimizer_s = 0;
   double data_read_s = 0;
   double straggler_ratio = 0;
-  double compute_slowdown_ratio = 0, network_slowdown_ratio = 0;
+  double delivery_ratio = 0;
   double hardware_flops = 0;       // per GPU and step
   double model_flops = 0;
   double peak_flops = 0;
