@@ -10,6 +10,7 @@
 #include "cli/errors.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
+#include "ingest/skypilot_catalog.h"
 
 namespace tare {
 namespace {
@@ -26,13 +27,15 @@ struct Import {
   Diagnostics left_out;
 };
 
-Result<Import> read_all(const std::vector<std::string>& files, const Catalog& known) {
+// A price list rarely says of which day it is; --as-of does.
+Result<Import> read_all(const std::vector<std::string>& files, std::optional<Date> date, const Catalog& known) {
+  const SkyPilotOptions options{{}, date};
   Import import;
   Diagnostics errors;
   for (const std::string& file : files) {
     Result<std::string> text = read_file(file);
-    Result<OfferTable> table =
-        text ? read_offers_csv(std::move(*text), file, known) : Result<OfferTable>(tl::unexpected(text.error()));
+    Result<OfferTable> table = text ? read_price_list(std::move(*text), file, options, known)
+                                    : Result<OfferTable>(tl::unexpected(text.error()));
     if (!table) {
       errors.insert(errors.end(), table.error().begin(), table.error().end());
       continue;
@@ -87,7 +90,7 @@ Result<ExitCode> run_catalog_import(Context& context) {
 
   const Result<Catalog> known = read_catalog(arguments);
   if (!known) return tl::unexpected(known.error());
-  const Result<Import> import = read_all(files, *known);
+  const Result<Import> import = read_all(files, arguments.date("as-of"), *known);
   if (!import) return tl::unexpected(import.error());
   const Result<std::string> written = write_directory(directory, import->offers);
   if (!written) return tl::unexpected(written.error());
@@ -97,8 +100,8 @@ Result<ExitCode> run_catalog_import(Context& context) {
   answer.document = [&] {
     Document document;
     document.table(import_table(*import));
-    document.text(
-        fmt::format("Written: {} ({} offers); use it with --catalog {}", *written, import->offers.size(), directory));
+    document.text(fmt::format("Written: {} ({} {}); use it with --catalog {}", *written, import->offers.size(),
+                              import->offers.size() == 1 ? "offer" : "offers", directory));
     return document;
   };
   answer.table = [&] { return import_table(*import); };

@@ -198,6 +198,19 @@ class Reader {
   LeftOut left_out_;
 };
 
+// Where `word` stands in a path for the last time with no letter or digit beside it; npos when nowhere.
+std::size_t find_last_word(const std::string& text, const std::string& word) {
+  const auto is_part = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  if (word.empty()) return std::string::npos;
+  for (std::size_t at = text.rfind(word); at != std::string::npos;
+       at = at == 0 ? std::string::npos : text.rfind(word, at - 1)) {
+    const bool begins = at == 0 || !is_part(text[at - 1]);
+    const bool ends = at + word.size() == text.size() || !is_part(text[at + word.size()]);
+    if (begins && ends) return at;
+  }
+  return std::string::npos;
+}
+
 }  // namespace
 
 bool is_skypilot_catalog(std::string_view text) {
@@ -206,13 +219,24 @@ bool is_skypilot_catalog(std::string_view text) {
          header.find("AcceleratorName") != std::string_view::npos;
 }
 
-std::string provider_of_path(std::string_view path) {
-  const std::size_t slash = path.find_last_of('/');
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  const std::string_view stem = name.substr(0, name.find('.'));
-  if (stem != "vms" || slash == std::string_view::npos) return to_lower(stem);
-  const std::string_view folder = path.substr(0, slash);
-  return to_lower(folder.substr(folder.find_last_of('/') + 1));
+std::string provider_of_path(std::string_view path, const Catalog& known) {
+  const std::string text = to_lower(path);
+  std::string last;
+  std::size_t last_at = 0;
+  for (const Offer& offer : known.offers) {
+    const std::string provider = to_lower(offer.provider);
+    const std::size_t at = provider == last ? std::string::npos : find_last_word(text, provider);
+    if (at == std::string::npos || (!last.empty() && at < last_at)) continue;
+    last = provider;
+    last_at = at;
+  }
+  if (!last.empty()) return last;
+  const std::size_t slash = text.find_last_of('/');
+  const std::string name = slash == std::string::npos ? text : text.substr(slash + 1);
+  const std::string stem = name.substr(0, name.find('.'));
+  if (stem != "vms" || slash == std::string::npos) return stem;
+  const std::string folder = text.substr(0, slash);
+  return folder.substr(folder.find_last_of('/') + 1);
 }
 
 Result<OfferTable> read_skypilot_catalog(std::string text, const std::string& file, const SkyPilotOptions& options,
@@ -220,7 +244,7 @@ Result<OfferTable> read_skypilot_catalog(std::string text, const std::string& fi
   const auto table = CsvTable::parse(std::move(text), file);
   if (!table) return tl::unexpected(table.error());
   SkyPilotOptions complete = options;
-  if (complete.provider.empty()) complete.provider = provider_of_path(file);
+  if (complete.provider.empty()) complete.provider = provider_of_path(file, known);
   return Reader(*table, file, std::move(complete), known).read();
 }
 

@@ -23,8 +23,9 @@ struct SkyPilotOptions {
 // Whether the first line names SkyPilot's columns.
 bool is_skypilot_catalog(std::string_view text);
 
-// "catalogs/v8/aws/vms.csv" -> "aws"; "lambda.csv" -> "lambda".
-std::string provider_of_path(std::string_view path);
+// The last word of the path that is a provider of the catalog ("prices/v8-nebius.csv" -> "nebius"); without one, the
+// folder of a vms.csv or the file's name: "catalogs/v8/newcloud/vms.csv" -> "newcloud".
+std::string provider_of_path(std::string_view path, const Catalog& known);
 
 // Offers sorted by id; left_out holds one warning per reason with its number of rows, at the first of them.
 Result<OfferTable> read_skypilot_catalog(std::string text, const std::string& file, const SkyPilotOptions& options,

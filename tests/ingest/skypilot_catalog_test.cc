@@ -146,12 +146,16 @@ TEST(PriceList, KnowsTheTwoKinds) {
   EXPECT_EQ(ids(*skypilot), Ids{"aws/p5.48xlarge/x/on_demand"});
 }
 
-TEST(ProviderOfPath, FolderOrStem) {
-  EXPECT_EQ(provider_of_path("catalogs/v8/AWS/vms.csv"), "aws");
-  EXPECT_EQ(provider_of_path("lambda.csv"), "lambda");
-  EXPECT_EQ(provider_of_path("vms.csv"), "vms");
-  EXPECT_EQ(provider_of_path("/tmp/nebius-2026.csv"), "nebius-2026");
-  EXPECT_EQ(provider_of_path("-"), "-");
+TEST(ProviderOfPath, AKnownProviderElseFolderOrStem) {
+  const auto of = [](std::string_view path) { return provider_of_path(path, shipped()); };
+  EXPECT_EQ(of("catalogs/v8/AWS/vms.csv"), "aws");
+  EXPECT_EQ(of("lambda.csv"), "lambda");
+  EXPECT_EQ(of("/tmp/015-skypilot-v8-nebius.csv"), "nebius");
+  EXPECT_EQ(of("/home/aws/prices/gcp_vms.csv"), "gcp");
+  EXPECT_EQ(of("catalogs/v8/newcloud/vms.csv"), "newcloud");
+  EXPECT_EQ(of("/tmp/awsome/x.csv"), "x");
+  EXPECT_EQ(of("vms.csv"), "vms");
+  EXPECT_EQ(of("-"), "-");
 }
 
 }  // namespace
