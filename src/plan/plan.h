@@ -17,7 +17,8 @@ namespace tare {
 struct SpaceLimits {
   std::vector<int> tp, pp, vpp, cp, ep, micro_batch, zero_stage;
   std::vector<Recompute> recompute;
-  bool offload = true;
+  std::vector<Offload> offload;
+  std::vector<PipelineSchedule> schedule;  // of pipelines with vpp = 1
   bool partial_recompute = false;      // full recompute of 1 … n layers of a stage (the large space)
 };
 

@@ -36,6 +36,12 @@ struct Best {
   }
 };
 
+// What is offloaded has to fit in the host, where its memory is known.
+bool fits(const Memory& memory, double capacity_bytes, const Machine& machine) {
+  return memory.total_bytes <= capacity_bytes &&
+         (machine.host_memory_bytes <= 0 || memory.host_bytes <= machine.host_memory_bytes);
+}
+
 void note_memory(SearchResult& result, const Parallelism& p, double bytes) {
   if (result.least_memory_bytes > 0 && bytes >= result.least_memory_bytes) return;
   result.least_memory_bytes = bytes;
@@ -56,16 +62,17 @@ SearchResult search(StepModel& model, const Space& space, double capacity_bytes)
   Best best;
   for (const std::size_t g : order) {
     const SpaceGroup& group = space.groups[g];
-    if (bound[g] > best.time_s) break;  // and so are all that follow
+    // Up to rounding: the bound adds the same terms in another order. What follows is bounded by no less.
+    if (bound[g] * (1 - 1e-12) > best.time_s) break;
     long long index = 0;
     for_each_in_group(space, group, [&](const Parallelism& p) {
       const long long here = index++;
       const double time = model.step_time_s(p);
       ++result.evaluated;
       if (!best.better(time, g, here)) return;
-      const double bytes = model.memory(p).total_bytes;
-      note_memory(result, p, bytes);
-      if (bytes > capacity_bytes) {
+      const Memory memory = model.memory(p);
+      note_memory(result, p, memory.total_bytes);
+      if (!fits(memory, capacity_bytes, model.machine())) {
         ++result.out_of_memory;
         return;
       }
@@ -88,7 +95,7 @@ SearchResult search_exhaustively(StepModel& model, const Space& space, double ca
       const Step step = model.evaluate(p);
       ++result.evaluated;
       note_memory(result, p, step.memory.total_bytes);
-      if (step.memory.total_bytes > capacity_bytes) {
+      if (!fits(step.memory, capacity_bytes, model.machine())) {
         ++result.out_of_memory;
         return;
       }

@@ -108,7 +108,8 @@ Space make_space(const Workload& workload, const Machine& machine, const SpaceLi
   space.recompute = limits.recompute.empty() ? std::vector<Recompute>{Recompute::kNone, Recompute::kSelective, Recompute::kFull}
                                              : limits.recompute;
   space.partial_recompute = limits.partial_recompute;
-  space.offload = limits.offload ? std::vector<Offload>{Offload::kNone, Offload::kOptimizer} : std::vector<Offload>{Offload::kNone};
+  space.offload = limits.offload.empty() ? std::vector<Offload>{Offload::kNone, Offload::kOptimizer} : limits.offload;
+  space.schedule = limits.schedule.empty() ? std::vector<PipelineSchedule>{PipelineSchedule::kOneForwardOneBackward} : limits.schedule;
   fill_pipelines(workload, limits, space);
   for (const int tp : tp_choices(workload, machine, limits, space)) {
     for (const int cp : cp_choices(workload, machine, limits)) {

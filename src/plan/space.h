@@ -8,7 +8,8 @@
 //   micro-batch  every divisor up to 128 of what a data-parallel rank gets
 //   ZeRO         0–3 (2 needs every micro-batch's gradients reduced at once and is left out with pipelines)
 //   recompute    none, selective, full; with partial_recompute also full for 1 … n layers of a stage
-//   sequence parallelism with tp > 1: on and off; offload: none, optimizer
+//   sequence parallelism with tp > 1: on and off; offload: none, optimizer; schedule: 1F1B, interleaved with vpp > 1
+//                (zero-bubble only where SpaceLimits names it: few frameworks have it)
 // Lists given in SpaceLimits replace the default ones.
 #pragma once
 
@@ -36,6 +37,7 @@ struct Space {
   std::vector<Recompute> recompute;
   bool partial_recompute = false;
   std::vector<Offload> offload;
+  std::vector<PipelineSchedule> schedule;            // with vpp = 1
   long long size = 0;                                // configurations
   long long indivisible = 0;                         // combinations of degrees that do not divide
 };

@@ -1,4 +1,4 @@
-// The loops of plan/space.h. Order: pp, vpp, ZeRO, offload, recompute (cheapest first).
+// The loops of plan/space.h. Order: pp, vpp, schedule, ZeRO, offload, recompute (cheapest first).
 #pragma once
 
 namespace tare {
@@ -8,7 +8,7 @@ inline int recompute_steps(const Space& space, int pp) {
 }
 
 template <typename F>
-void for_each_in_pipeline(const Space& space, const SpaceGroup& group, int pp, int vpp, F&& f) {
+void for_each_in_pipeline(const Space& space, const SpaceGroup& group, int pp, int vpp, PipelineSchedule schedule, F&& f) {
   Parallelism p;
   p.tp = group.tp;
   p.cp = group.cp;
@@ -17,7 +17,7 @@ void for_each_in_pipeline(const Space& space, const SpaceGroup& group, int pp, i
   p.sequence_parallel = group.sequence_parallel;
   p.pp = pp;
   p.vpp = vpp;
-  p.schedule = vpp > 1 ? PipelineSchedule::kInterleaved : PipelineSchedule::kOneForwardOneBackward;
+  p.schedule = schedule;
   p.dp = space.gpus / (group.tp * group.cp * pp);
   for (const int zero : space.zero_stages) {
     if (zero > 0 && p.dp * p.cp == 1) continue;
@@ -43,7 +43,13 @@ void for_each_in_group(const Space& space, const SpaceGroup& group, F&& f) {
     const int per_rank = space.global_batch / (space.gpus / (group.tp * group.cp * pp)) / group.micro_batch;
     for (const int vpp : space.vpp_of_pp[static_cast<std::size_t>(pp)]) {
       if (vpp > 1 && per_rank % pp != 0) continue;  // interleaving runs micro-batches in rounds of pp
-      for_each_in_pipeline(space, group, pp, vpp, f);
+      if (vpp > 1) {
+        for_each_in_pipeline(space, group, pp, vpp, PipelineSchedule::kInterleaved, f);
+      } else if (pp == 1) {
+        for_each_in_pipeline(space, group, pp, vpp, PipelineSchedule::kOneForwardOneBackward, f);
+      } else {
+        for (const PipelineSchedule schedule : space.schedule) for_each_in_pipeline(space, group, pp, vpp, schedule, f);
+      }
     }
   }
 }

@@ -208,9 +208,11 @@ void MemoryModel::add_states(const Parallelism& p, const Stage& stage, Memory& m
 // parameters offloaded to the host are brought back the same way.
 void MemoryModel::add_gathered(const Parallelism& p, const Stage& stage, Memory& memory) const {
   const double per_tp = 1.0 / p.tp;
-  const bool moe = stage.layers > stage.dense_layers;
-  const Parameters& layer = moe ? moe_layer_ : dense_layer_;
-  const double layer_params = layer.dense * per_tp + layer.expert * (p.ep > 1 ? 1.0 / p.ep : per_tp);
+  const auto params = [&](const Parameters& layer) {
+    return layer.dense * per_tp + layer.expert * (p.ep > 1 ? 1.0 / p.ep : per_tp);
+  };
+  const double moe_layers = stage.layers - stage.dense_layers;
+  const double layer_params = params(moe_layers > 0 ? moe_layer_ : dense_layer_);
   memory.gathered_bytes += dequantised_params_ * 2 * per_tp;
   if (p.sequence_parallel && p.tp > 1) {
     // The running GEMM's input is gathered whole before it, and its gradient comes whole after it.
@@ -223,7 +225,10 @@ void MemoryModel::add_gathered(const Parallelism& p, const Stage& stage, Memory&
   if (stage.head && !(stage.embedding && tied_)) edges += head_;
   if (edges_apart_) edges = stage.head ? head_ : embedding_;
   edges *= per_tp;
-  memory.gathered_bytes += kGatheredLayers * layer_params * gathered_weight_bytes_ + edges * frozen_edge_bytes_;
+  // A pipeline would gather again for every micro-batch: it keeps the stage's weights until the step instead.
+  const double kept = sharded && p.pp > 1 ? stage.dense_layers * params(dense_layer_) + moe_layers * params(moe_layer_)
+                                          : kGatheredLayers * layer_params;
+  memory.gathered_bytes += kept * gathered_weight_bytes_ + edges * frozen_edge_bytes_;
   if (!adapters_only_) {
     // One layer's whole gradients in 16 bit and their copy in the type they are reduced in; the head's own.
     memory.gathered_bytes += layer_params * (frozen_edge_bytes_ + gradient_bytes_);
