@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "catalog/offers_csv.h"
-#include "cli/errors.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "ingest/skypilot_catalog.h"
@@ -94,9 +93,9 @@ Result<ExitCode> run_catalog_import(Context& context) {
   if (!import) return tl::unexpected(import.error());
   const Result<std::string> written = write_directory(directory, import->offers);
   if (!written) return tl::unexpected(written.error());
-  if (!import->left_out.empty()) show_errors(import->left_out, false, context.console);
 
   Answer answer;
+  answer.warnings = import->left_out;
   answer.document = [&] {
     Document document;
     document.table(import_table(*import));

@@ -66,6 +66,7 @@ Result<ExitCode> run_compare(Context& context) {
   if (!comparison) return tl::unexpected(comparison.error());
 
   Answer answer;
+  answer.warnings = warnings_of(*request, *choices);
   answer.document = [&] {
     Document document = compare_document(comparison->options, request->job);
     if (explain) add_formulas(document, all_formulas(*comparison));

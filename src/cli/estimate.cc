@@ -21,10 +21,11 @@ struct Estimate {
   std::vector<RooflineRow> roofs;  // with --roofline
 };
 
-void write(Context& context, const Job& job, const Estimate& result) {
+void write(Context& context, const Job& job, const Estimate& result, Diagnostics warnings) {
   const bool explain = context.arguments.is_on("explain");
   const bool roofs = context.arguments.is_on("roofline");
   Answer answer;
+  answer.warnings = std::move(warnings);
   answer.document = [&] {
     Document document = estimate_document(result.option, job);
     if (roofs) {
@@ -75,7 +76,7 @@ Result<ExitCode> run_estimate(Context& context) {
 
   const Result<void> written = write_chart(arguments, [&] { return to_svg(waterfall_chart(result.option)); });
   if (!written) return tl::unexpected(written.error());
-  write(context, request->job, result);
+  write(context, request->job, result, warnings_of(*request, *choices));
   return verdict(arguments, result.option);
 }
 

@@ -166,6 +166,10 @@ Result<PlanRequest> read_request(const Arguments& arguments, const Catalog& cata
 
   request.job = std::move(*job);
   if (arguments.has("gpus")) request.job.search.gpus = arguments.integers("gpus");
+  const bool searches_job = arguments.verb == Verb::kPlan && !arguments.has("offers");
+  if (!searches_job) {  // what the job would have searched does not matter
+    std::erase_if(request.job.warnings, [](const Diagnostic& warning) { return warning.rule == "no-offer"; });
+  }
   if (arguments.verb == Verb::kPlan && arguments.has("offers")) request.job.search.offers = arguments.texts("offers");
   request.as_of = as_of(arguments);
   if (const std::optional<double> age_s = arguments.quantity("max-price-age")) {
@@ -202,6 +206,18 @@ Result<std::vector<Choice>> read_choices(const Arguments& arguments, const PlanR
     choices.push_back({name, std::move(cluster), gpus});
   }
   return choices;
+}
+
+Diagnostics warnings_of(const PlanRequest& request) {
+  Diagnostics warnings = request.job.warnings;
+  for (const Cluster& cluster : request.clusters) append(warnings, cluster.warnings);
+  return warnings;
+}
+
+Diagnostics warnings_of(const PlanRequest& request, const std::vector<Choice>& choices) {
+  Diagnostics warnings = warnings_of(request);
+  for (const Choice& choice : choices) append(warnings, choice.cluster.warnings);
+  return warnings;
 }
 
 }  // namespace tare

@@ -29,4 +29,8 @@ struct Choice {
 Result<std::vector<Choice>> read_choices(const Arguments& arguments, const PlanRequest& request,
                                          const Catalog& catalog);
 
+// What the files that were read leave usable but is likely not meant, for standard error.
+Diagnostics warnings_of(const PlanRequest& request);
+Diagnostics warnings_of(const PlanRequest& request, const std::vector<Choice>& choices);
+
 }  // namespace tare

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/errors.h"
 
 namespace tare {
 
@@ -18,6 +19,7 @@ void write_answer(Context& context, const Answer& answer) {
   } else {
     out += render_terminal(answer.document(), context.console.out_terminal);
   }
+  if (!answer.warnings.empty()) show_errors(answer.warnings, format == "json", context.console);
 }
 
 Result<void> write_chart(const Arguments& arguments, const std::function<std::string()>& svg) {

@@ -14,6 +14,7 @@ struct Answer {
   std::function<Document()> document;  // table and md
   std::function<Table()> table;        // csv
   std::function<Json()> json;
+  Diagnostics warnings;  // of the files behind it: to standard error
 };
 
 void write_answer(Context& context, const Answer& answer);

@@ -32,9 +32,11 @@ ExitCode verdict(const Plan& plan, const PlanView& view) {
   return over ? ExitCode::kNo : ExitCode::kYes;
 }
 
-void write(Context& context, const Plan& plan, const PlanView& view, const std::vector<Formula>& formulas) {
+void write(Context& context, const Plan& plan, const PlanView& view, const std::vector<Formula>& formulas,
+           Diagnostics warnings) {
   const bool explain = context.arguments.is_on("explain");
   Answer answer;
+  answer.warnings = std::move(warnings);
   answer.document = [&] {
     Document document = plan_document(plan, view);
     if (explain) add_formulas(document, formulas);
@@ -79,7 +81,7 @@ Result<ExitCode> run_plan(Context& context) {
     const Result<void> written = write_chart(arguments, [&] { return to_svg(waterfall_chart(*leading)); });
     if (!written) return tl::unexpected(written.error());
   }
-  write(context, *plan, view, formulas);
+  write(context, *plan, view, formulas, warnings_of(*request));
   return verdict(*plan, view);
 }
 
