@@ -43,8 +43,15 @@ std::string id_of(const Catalog& catalog, const std::string& kind, const std::st
   return word;
 }
 
+// An id before a pattern: the '*' of aws/p5.48xlarge/*/spot is a region that nobody states.
 std::vector<CatalogItem> select(std::vector<CatalogItem> items, const std::string& pattern) {
   std::vector<CatalogItem> selected;
+  const auto named = std::find_if(items.begin(), items.end(),
+                                  [&](const CatalogItem& item) { return equals_ignoring_case(item.id, pattern); });
+  if (named != items.end()) {
+    selected.push_back(std::move(*named));
+    return selected;
+  }
   for (CatalogItem& item : items) {
     if (glob_matches(pattern, item.id)) selected.push_back(std::move(item));
   }
