@@ -31,9 +31,11 @@ class RowReader {
   // A count: a positive whole number that fits.
   std::optional<int> count(std::string_view column) const {
     const std::optional<long long> value = table_.integer(row_, column, diagnostics_);
-    if (value && (*value < 1 || *value > 1'000'000'000)) {
+    constexpr long long kLargest = 1'000'000'000;
+    if (value && (*value < 1 || *value > kLargest)) {
+      const std::string expected = *value < 1 ? "of at least 1" : "from 1 to " + std::to_string(kLargest);
       diagnostics_.push_back(
-          table_.at(row_, column, "out-of-range", "expected a whole number of at least 1, found " + text(column)));
+          table_.at(row_, column, "out-of-range", "expected a whole number " + expected + ", found " + text(column)));
       return std::nullopt;
     }
     return to_int(value);

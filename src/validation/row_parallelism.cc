@@ -95,7 +95,7 @@ int micro_batch_of(const ThroughputRow& row, const Machine& machine, const Workl
   if (row.grad_accum && per_rank % *row.grad_accum == 0 && workload.global_batch % p.dp == 0) {
     return per_rank / *row.grad_accum;
   }
-  const int micro = fitting_micro_batch(workload, p, machine.memory_bytes);
+  const int micro = fitting_micro_batch(workload, p, usable_memory_bytes(machine.memory_bytes));
   assumed.push_back("micro-batch = " + std::to_string(micro) + " (" +
                     (p.pp > 1 ? "usual in a pipeline" : "largest that fits") + ")");
   return micro;
