@@ -22,24 +22,24 @@ std::optional<double> positive(double value) { return value > 0 ? std::optional(
 
 std::string usd(double value) { return dollars(value); }
 std::string watts(double value) { return fmt::format("{:.6g} W", value); }
-std::string parameters(double value) { return format_si(value); }
+std::string parameters(double value) { return amount_text(value); }
 
 CatalogItem gpu_item(const Accelerator& gpu) {
   CatalogItem item{gpu.id, {}, {gpu.source}};
   FieldList fields(item);
   fields.text("name", "name", gpu.name);
-  fields.text("aliases", "also called", join(gpu.aliases, ", "));
+  fields.list("aliases", "also called", gpu.aliases);
   fields.text("vendor", "vendor", gpu.vendor).listed(kFew);
   fields.text("generation", "generation", std::string(name_of(gpu.generation))).listed(kSome);
   fields.text("form_factor", "form factor", gpu.form_factor);
   fields.number("memory_bytes", "memory", positive(gpu.memory_bytes), format_gib).listed(kKeep);
   fields.number("memory_bytes_per_s", "bandwidth", positive(gpu.memory_bytes_per_s), show_bytes_per_s).listed(kMost);
-  fields.number("peak_fp32_flops", "fp32", gpu.peak_fp32_flops, show_flops);
-  fields.number("peak_tf32_flops", "tf32", gpu.peak_tf32_flops, show_flops);
-  fields.number("peak_fp16_flops", "fp16 dense", gpu.peak_fp16_flops, show_flops).listed(kSome);
-  fields.number("peak_bf16_flops", "bf16 dense", gpu.peak_bf16_flops, show_flops).listed(kKeep);
-  fields.number("peak_fp8_flops", "fp8 dense", gpu.peak_fp8_flops, show_flops).listed(kMost);
-  fields.number("peak_fp4_flops", "fp4 dense", gpu.peak_fp4_flops, show_flops).listed(kFew);
+  fields.number("peak_fp32_flops", "fp32", gpu.peak_fp32_flops, flops_text);
+  fields.number("peak_tf32_flops", "tf32", gpu.peak_tf32_flops, flops_text);
+  fields.number("peak_fp16_flops", "fp16 dense", gpu.peak_fp16_flops, flops_text).listed(kSome);
+  fields.number("peak_bf16_flops", "bf16 dense", gpu.peak_bf16_flops, flops_text).listed(kKeep);
+  fields.number("peak_fp8_flops", "fp8 dense", gpu.peak_fp8_flops, flops_text).listed(kMost);
+  fields.number("peak_fp4_flops", "fp4 dense", gpu.peak_fp4_flops, flops_text).listed(kFew);
   fields.text("link", "link", gpu.link).listed(kFew);
   fields.number("link_bytes_per_s", "link, one way", gpu.link_bytes_per_s, show_bytes_per_s).listed(kMost);
   fields.number("link_domain", "link domain", gpu.link_domain);
@@ -117,7 +117,7 @@ CatalogItem offer_item(const Offer& offer, const Catalog& catalog, Date as_of) {
   fields.text("instance", "instance", offer.instance);
   fields.text("region", "region", offer.region);
   fields.text("purchase", "purchase", std::string(name_of(offer.purchase)));
-  fields.text("term", "term", offer.term);
+  fields.text("term", "term", offer.term).or_none();
   fields.text("node_type", "node type", offer.node_type);
   fields.text("gpu", "GPU", offer.gpu).listed(kKeep);
   fields.number("gpus", "GPUs", offer.gpus).listed(kKeep);
@@ -127,15 +127,18 @@ CatalogItem offer_item(const Offer& offer, const Catalog& catalog, Date as_of) {
   fields.number("price_high_usd_per_h", "price, high", offer.price_high_usd_per_h, show_usd_per_hour);
   fields.text("billing_period", "billed by the", offer.billing_period);
   fields.number("billing_minimum_s", "billed at least", offer.billing_minimum_s, format_duration);
-  fields.text("price_date", "price of", price_date_text(offer)).listed(kMost);
-  fields.truth("price_stale", "stale", is_stale(offer, as_of, kStaleAfterDays)).listed(kSome);
+  // What is owned has no price of a day: its hour is made of the node type's capital price.
+  const bool priced = offer.purchase != Purchase::kOwned;
+  fields.text("price_date", "price of", priced ? price_date_text(offer) : "").listed(kMost);
+  if (!priced) fields.or_none();
+  fields.truth("price_stale", "stale", priced && is_stale(offer, as_of, kStaleAfterDays)).listed(kSome);
   add_delivery(fields, offer.delivery);
   fields
       .number("inter_node_bytes_per_s_per_gpu", "between nodes, per GPU",
               node_type_of(catalog, offer).inter_node_bytes_per_s_per_gpu, format_bits_per_s)
       .listed(kMost);
-  fields.text("certifications", "certifications", join(offer.certifications, ", "));
-  fields.text("suspect", "suspect", offer.suspect).listed(kFew);
+  fields.list("certifications", "certifications", offer.certifications);
+  fields.text("suspect", "suspect", offer.suspect).or_none().listed(kFew);
   for (const Offer& other : catalog.offer_history) {
     if (other.id != offer.id) continue;
     Source source = other.source;
@@ -164,15 +167,15 @@ CatalogItem model_item(const ModelArchitecture& model) {
   fields.number("kv_heads", "key-value heads", model.kv_heads).listed(kSome);
   fields.number("head_dim", "head width", model.head_dim);
   fields.number("vocab", "vocabulary", model.vocab).listed(kFew);
-  fields.number("experts", "experts", model.experts).listed(kSome);
-  fields.number("top_k", "experts per token", model.top_k).listed(kFew);
-  fields.number("expert_ffn_hidden", "expert width", model.expert_ffn_hidden);
-  fields.number("shared_experts", "shared experts", model.shared_experts);
-  fields.number("first_dense_layers", "dense layers first", model.first_dense_layers);
+  fields.number("experts", "experts", model.experts).or_none().listed(kSome);
+  fields.number("top_k", "experts per token", model.top_k).or_none().listed(kFew);
+  fields.number("expert_ffn_hidden", "expert width", model.expert_ffn_hidden).or_none();
+  fields.number("shared_experts", "shared experts", model.shared_experts).or_none();
+  fields.number("first_dense_layers", "dense layers first", model.first_dense_layers).or_none();
   fields.truth("gated_mlp", "gated MLP", model.gated_mlp);
   fields.truth("tied_embeddings", "tied embeddings", model.tied_embeddings);
-  fields.number("attention_window", "attention window", model.attention_window);
-  fields.number("mla_kv_rank", "MLA key-value rank", model.mla_kv_rank);
+  fields.number("attention_window", "attention window", model.attention_window).or_none();
+  fields.number("mla_kv_rank", "MLA key-value rank", model.mla_kv_rank).or_none();
   fields.number("max_sequence_length", "longest sequence", positive(model.max_sequence_length));
   return item;
 }
@@ -195,10 +198,12 @@ CatalogItem stack_item(const SoftwareStack& stack) {
   FieldList fields(item);
   fields.text("name", "name", stack.name).listed(kMost);
   fields.text("family", "family", stack.family).listed(kFew);
-  fields.text("framework_globs", "frameworks", join(stack.framework_globs, ", "));
+  fields.list("framework_globs", "frameworks", stack.framework_globs);
   fields.text("recompute", "recompute", stack.recompute).listed(kKeep);
-  fields.number("recompute_full_above_params", "full recompute above", positive(stack.recompute_full_above_params),
-                parameters);
+  fields
+      .number("recompute_full_above_params", "full recompute above", positive(stack.recompute_full_above_params),
+              parameters)
+      .or_none();
   fields.text("attention", "attention", stack.attention).listed(kKeep);
   fields.number("zero_stage", "ZeRO", stack.zero_stage).listed(kMost);
   fields.truth("sequence_parallel", "sequence parallel", stack.sequence_parallel).listed(kSome);

@@ -12,7 +12,7 @@
 namespace tare {
 
 struct Field {
-  enum class Kind { kText, kNumber, kTruth };
+  enum class Kind { kText, kNumber, kTruth, kList };
   std::string id;     // "memory_bytes"
   std::string title;  // for people
   Kind kind = Kind::kText;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdint>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace tare {
 namespace {
@@ -23,7 +25,7 @@ Column column_of(const Field& field) {
   column.align = field.kind == Field::Kind::kNumber ? Align::kRight : Align::kLeft;
   column.importance = field.importance;
   column.audience = field.listed ? Audience::kEveryone : Audience::kPrograms;
-  if (field.kind == Field::Kind::kText) column.fold_width = 24;
+  if (field.kind == Field::Kind::kText || field.kind == Field::Kind::kList) column.fold_width = 24;
   return column;
 }
 
@@ -44,13 +46,32 @@ Json source_json(const Source& source) {
           {"place", source.place}};
 }
 
-Json field_json(const Field& field) {
-  if (!field.known) return nullptr;
-  if (field.kind == Field::Kind::kText) return field.value;
-  if (field.kind == Field::Kind::kTruth) return field.value == "true";
+Json number_json(const std::string& digits) {
+  const char* end = digits.data() + digits.size();
+  std::int64_t whole = 0;
+  if (const auto read = std::from_chars(digits.data(), end, whole); read.ec == std::errc() && read.ptr == end)
+    return whole;
   double number = 0;
-  std::from_chars(field.value.data(), field.value.data() + field.value.size(), number);
+  std::from_chars(digits.data(), end, number);
   return number;
+}
+
+Json field_json(const Field& field) {
+  if (!field.known || field.value.empty()) return nullptr;
+  switch (field.kind) {
+    case Field::Kind::kText:
+      return field.value;
+    case Field::Kind::kTruth:
+      return field.value == "true";
+    case Field::Kind::kNumber:
+      return number_json(field.value);
+    case Field::Kind::kList: {
+      Json list = Json::array();
+      for (const std::string_view part : split(field.value, ';')) list.push_back(part);
+      return list;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace

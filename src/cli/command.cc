@@ -1,9 +1,11 @@
 #include "cli/command.h"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
 #include "cli/errors.h"
+#include "cli/labels.h"
 
 namespace tare {
 namespace {
@@ -49,6 +51,12 @@ Result<ExitCode> dispatch(Context& context) {
   return fail("internal-error", "a verb that nothing runs");
 }
 
+// "It does not fit" is an answer, and a wrong input is not.
+bool is_refusal(const Diagnostics& diagnostics) {
+  return std::all_of(diagnostics.begin(), diagnostics.end(),
+                     [](const Diagnostic& diagnostic) { return !meaning_of_refusal(diagnostic.rule).empty(); });
+}
+
 Result<ExitCode> parse_and_run(const std::vector<std::string>& words, const World& world, Arguments& arguments,
                                Console& console) {
   const Result<Arguments> parsed = parse_arguments(words, &arguments);
@@ -77,7 +85,7 @@ ExitCode run_command(const std::vector<std::string>& words, const World& world, 
   if (result) return *result;
   console.out.clear();  // half an answer is none
   show_errors(result.error(), arguments.text("output") == "json", console);
-  return ExitCode::kWrongUse;
+  return is_refusal(result.error()) ? ExitCode::kNo : ExitCode::kWrongUse;
 }
 
 }  // namespace tare

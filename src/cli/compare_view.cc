@@ -58,7 +58,6 @@ void add_listed(std::vector<Measure>& measures, const std::string& section, cons
                                 [&](const Measure& measure) { return measure.id == item.id; });
       if (found == measures.end()) {
         Measure measure{section, item.id, Unit::kUsd, false, false, std::vector<double>(options.size(), 0.0)};
-        measure.more_is_better = item.id == "useful";
         found = measures.insert(measures.end(), std::move(measure));
       }
       found->values[o] += value_of(item);
@@ -144,7 +143,12 @@ std::string label_of_measure(const std::string& id) {
 Cell difference_cell(const Measure& measure, std::size_t option) {
   const double from = measure.values.front();
   const double to = measure.values[option];
-  const std::string text = difference_text(from, to, [&](double value) { return show(measure.unit, value); });
+  std::string text = difference_text(from, to, [&](double value) { return show(measure.unit, value); });
+  if (measure.unit == Unit::kRatio && text != "=") {
+    // The difference of two percentages is in points of a percent.
+    text = fmt::format("{}{:.1f} points ({} → {})", to > from ? "+" : "−", std::fabs(to - from) * 100,
+                       show(measure.unit, from), show(measure.unit, to));
+  }
   Tone tone = Tone::kFaint;
   if (text != "=" && std::isfinite(from) && std::isfinite(to)) {
     tone = (to > from) == measure.more_is_better ? Tone::kGood : Tone::kBad;
@@ -168,7 +172,7 @@ void add_identity(Table& table, const std::vector<PlanOption>& options) {
   add("GPUs", [](const PlanOption& option) { return size_text(option); });
   add("parallelism", [](const PlanOption& option) { return to_text(option.parallelism); });
   add("$/GPU-h", [](const PlanOption& option) { return price_text(option); });
-  add("price of", [](const PlanOption& option) { return price_date_text(option); });
+  add("price of", [](const PlanOption& option) { return option.price_date; });
 }
 
 Table side_by_side(const std::vector<PlanOption>& options, const std::vector<Measure>& measures) {

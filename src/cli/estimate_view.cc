@@ -52,10 +52,7 @@ Document estimate_document(const PlanOption& option, const Job& job) {
   document.text(describe(job), Tone::kStrong);
   document.heading(option.offer.id);
   document.text(describe(option));
-  if (option.stale) document.text("* price older than 180 days, or undated: check it before renting", Tone::kWarning);
-  if (option.fabric_assumed) {
-    document.text("The network between its nodes is assumed (--assume-fabric)", Tone::kWarning);
-  }
+  add_doubts(document, option);
   document.heading("Step");
   document.table(step_table(option.step));
   document.heading("Memory");

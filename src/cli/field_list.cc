@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "cli/option_tables.h"
 
 namespace tare {
@@ -12,6 +13,21 @@ namespace tare {
 FieldList& FieldList::listed(Importance importance) {
   item_.fields.back().listed = true;
   item_.fields.back().importance = importance;
+  return *this;
+}
+
+FieldList& FieldList::or_none() {
+  Field& field = item_.fields.back();
+  if (field.known && field.value != "0") return *this;
+  field.known = true;
+  field.text = "none";
+  return *this;
+}
+
+FieldList& FieldList::list(std::string id, std::string title, const std::vector<std::string>& values) {
+  text(std::move(id), std::move(title), join(values, ", "));
+  item_.fields.back().kind = Field::Kind::kList;
+  item_.fields.back().value = join(values, ";");
   return *this;
 }
 
@@ -53,8 +69,6 @@ FieldList& FieldList::number(std::string id, std::string title, std::optional<do
 FieldList& FieldList::known_number(std::string id, std::string title, double value, std::string (*show)(double)) {
   return number(std::move(id), std::move(title), value > 0 ? std::optional(value) : std::nullopt, show);
 }
-
-std::string show_flops(double flops) { return format_si(flops) + "FLOP/s"; }
 
 std::string show_bytes_per_s(double bytes) { return format_bytes(bytes) + "/s"; }
 

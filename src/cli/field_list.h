@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/catalog_items.h"
 
@@ -15,7 +16,11 @@ class FieldList {
   // In lists too, with this importance. Applies to the field added last.
   FieldList& listed(Importance importance);
 
-  FieldList& text(std::string id, std::string title, std::string value);  // empty = unknown
+  // An empty or zero value of the field added last means "none", which is known.
+  FieldList& or_none();
+
+  FieldList& list(std::string id, std::string title, const std::vector<std::string>& values);  // empty = unknown
+  FieldList& text(std::string id, std::string title, std::string value);                       // empty = unknown
   FieldList& truth(std::string id, std::string title, std::optional<bool> value);
   FieldList& number(std::string id, std::string title, std::optional<double> value);
   FieldList& number(std::string id, std::string title, std::optional<double> value, std::string (*show)(double));
@@ -27,7 +32,6 @@ class FieldList {
 };
 
 // Numbers for people, as FieldList::number takes them.
-std::string show_flops(double flops);        // "989 TFLOP/s"
 std::string show_bytes_per_s(double bytes);  // "3.35 TB/s"
 std::string show_plain(double value);        // "132"
 std::string show_usd_per_hour(double usd);   // "$24.00/h"

@@ -50,7 +50,7 @@ constexpr auto kFlags = std::to_array<Flag>({
      "it."},
     {"top", 0, ValueKind::kCount, "N", Category::kSearch, kPlan, kOnce, kConfigurable, "", "10",
      "show the first N options; 0 shows all", "The JSON and CSV forms always hold all of them."},
-    {"include-suspect", 0, ValueKind::kSwitch, "", Category::kSearch, kJobs, kOnce, kConfigurable, "", "",
+    {"include-suspect", 0, ValueKind::kSwitch, "", Category::kSearch, kPlan, kOnce, kConfigurable, "", "",
      "rank offers whose price is suspect too",
      "A price row that the catalog marks as suspect (with its reason) is otherwise left out."},
     {"assume-fabric", 0, ValueKind::kBandwidth, "RATE", Category::kSearch, kJobs, kOnce, kConfigurable, "", "",
@@ -58,7 +58,7 @@ constexpr auto kFlags = std::to_array<Flag>({
      "Per GPU and direction: 400Gb/s or 50GB/s. Without it an offer whose network nobody states is refused across "
      "nodes "
      "(no_known_fabric). Options that stand on it are marked."},
-    {"threads", 0, ValueKind::kCount, "N", Category::kSearch, kJobs | kValidate, kOnce, kConfigurable, "", "",
+    {"threads", 0, ValueKind::kCount, "N", Category::kSearch, kJobs, kOnce, kConfigurable, "", "",
      "how many threads search", "0, and the default, is one per core. The answer is the same for any number."},
 
     {"tp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
@@ -80,7 +80,7 @@ constexpr auto kFlags = std::to_array<Flag>({
      "none selective full", "", "activation recomputation to try",
      "'selective' recomputes attention, 'full' every layer from its input."},
 
-    {"max-price-age", 0, ValueKind::kDuration, "DURATION", Category::kPrice, kJobs, kOnce, kConfigurable, "", "",
+    {"max-price-age", 0, ValueKind::kDuration, "DURATION", Category::kPrice, kPlan, kOnce, kConfigurable, "", "",
      "leave out prices that are older, or undated",
      "180d, 26w. Without it old prices are ranked and marked stale (older than 180 days, or undated)."},
     {"fail-over", 0, ValueKind::kMoney, "AMOUNT", Category::kPrice, kPlan | kEstimate, kOnce, kConfigurable, "", "",
@@ -107,7 +107,8 @@ constexpr auto kFlags = std::to_array<Flag>({
      "lay the files of this directory over the catalog",
      "Same names and columns as data/catalog: a row with a known id replaces it, others are added."},
     {"as-of", 0, ValueKind::kDate, "DATE", Category::kGeneral, kAnswers, kOnce, kConfigurable, "", "",
-     "the day that ages are counted from", "2026-11-30; without it today, in UTC."},
+     "the day that ages are counted from",
+     "2026-11-30; without it today, in UTC. 'catalog import' gives it to prices that state no day of their own."},
     {"help", 'h', ValueKind::kSwitch, "", Category::kGeneral, kAll, kOnce, kPerCall, "", "",
      "explain the verb and its flags", "The same as 'tare help VERB'."},
     {"version", 'V', ValueKind::kSwitch, "", Category::kGeneral, kAll, kOnce, kPerCall, "", "", "print the version",

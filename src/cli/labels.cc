@@ -75,8 +75,9 @@ constexpr auto kRefusals = std::to_array<Entry>({
     {"certification", "the job asks for a certification it is not known to have"},
     {"deadline", "it is too slow for the deadline"},
     {"budget", "it costs more than the budget"},
-    {"size", "it cannot be had in the asked sizes"},
-    {"unknown_price", "its price is not known"},
+    {"cluster_size", "the cluster has fewer GPUs than asked"},
+    {"cluster_limit", "it is not sold in clusters of that size"},
+    {"no_price", "its price is not known"},
 });
 
 template <typename Entries>

@@ -41,10 +41,24 @@ std::string range_text(const Amount& amount) {
 
 std::string percent(double ratio) { return fmt::format("{:.1f} %", ratio * 100); }
 
+std::string amount_text(double count) {
+  std::string text = format_si(count);
+  if (text.ends_with('G')) text.back() = 'B';
+  return text;
+}
+
+std::string flops_text(double flops_per_s) {
+  std::string text = format_si(flops_per_s);
+  const std::size_t prefix = text.find_first_not_of("0123456789.");
+  text.insert(prefix == std::string::npos ? text.size() : prefix, 1, ' ');
+  return text + "FLOP/s";
+}
+
 std::string wall_text(const Run& run) { return run.finishes ? format_duration(run.wall_s) : "never"; }
 
 std::string dollars(double usd) {
   if (!std::isfinite(usd)) return "unknown";
+  if (usd == 0) return "$0";
   return format_usd(usd, std::fabs(usd) < kWholeDollarsFrom ? 2 : 0);
 }
 
@@ -62,11 +76,8 @@ std::string size_text(const PlanOption& option) {
 }
 
 std::string price_text(const PlanOption& option) {
-  return option.price_usd_per_gpu_h > 0 ? rate_text(option.price_usd_per_gpu_h) : "unknown";
-}
-
-std::string price_date_text(const PlanOption& option) {
-  return option.stale ? option.price_date + " *" : option.price_date;
+  const std::string text = option.price_usd_per_gpu_h > 0 ? rate_text(option.price_usd_per_gpu_h) : "unknown";
+  return option.stale ? text + '*' : text;
 }
 
 std::string describe(const PlanOption& option) {
@@ -74,8 +85,8 @@ std::string describe(const PlanOption& option) {
   std::string text =
       fmt::format("{} × {} ({}), {}, {} of {}", option.gpus, option.gpu, nodes, to_text(option.parallelism),
                   format_gib(option.step.memory.total_bytes), format_gib(option.capacity_bytes));
-  text += fmt::format(", {}/GPU-h of {}", price_text(option), price_date_text(option));
-  return text;
+  text += fmt::format(", {} per GPU-hour", price_text(option));
+  return option.price_date.empty() ? text : text + " of " + option.price_date;
 }
 
 Table step_table(const Step& step) {
@@ -138,7 +149,7 @@ Table run_table(const PlanOption& option, const Job& job) {
                           fmt::format("{} checkpoints of {}, every {}", format_count(run.checkpoints),
                                       format_bytes(run.checkpoint_bytes), format_duration(run.checkpoint_interval_s))));
   rows.push_back(pair_row("failures", run.finishes ? format_duration(run.failure_lost_s) : "unknown",
-                          fmt::format("{:.1f} expected, one every {}", run.failures, format_duration(run.mtti_s))));
+                          fmt::format("{:.2g} expected, one every {}", run.failures, format_duration(run.mtti_s))));
   std::string limit;
   if (job.deadline_s) {
     limit = fmt::format("deadline {}: {}", format_duration(*job.deadline_s), option.meets_deadline ? "met" : "missed");
@@ -149,8 +160,8 @@ Table run_table(const PlanOption& option, const Job& job) {
   rows.push_back(pair_row("GPU-hours", run.finishes ? format_count(run.gpu_hours) : "unknown",
                           percent(run.goodput_ratio) + " of the wall-clock advances the model"));
   rows.push_back(pair_row("MFU", percent(option.step.mfu_ratio),
-                          fmt::format("of {} {}FLOP/s; HFU {}", name_of(option.step.peak_precision),
-                                      format_si(option.step.peak_flops), percent(option.step.hfu_ratio))));
+                          fmt::format("of {}, {}; HFU {}", flops_text(option.step.peak_flops),
+                                      name_of(option.step.peak_precision), percent(option.step.hfu_ratio))));
   rows.push_back(pair_row("tokens/s", format_count(option.step.tokens_per_s),
                           format_count(option.step.tokens_per_s_per_gpu) + " per GPU"));
   if (run.it_energy_j > 0) {
@@ -208,6 +219,14 @@ Table waterfall_table(const Bill& bill) {
   return table;
 }
 
+void add_doubts(Document& document, const PlanOption& option) {
+  if (!option.offer.suspect.empty()) document.text("Suspect price: " + option.offer.suspect, Tone::kWarning);
+  if (option.stale) document.text("* price older than 180 days, or undated: check it before renting", Tone::kWarning);
+  if (option.fabric_assumed) {
+    document.text("The network between its nodes is assumed (--assume-fabric)", Tone::kWarning);
+  }
+}
+
 void add_bill(Document& document, const Bill& bill) {
   if (is_known(bill)) {
     document.heading(fmt::format("Bill: {}, {} per million tokens", format_usd(bill.total.usd, 2),
@@ -230,7 +249,7 @@ BarChart waterfall_chart(const PlanOption& option) {
   chart.total_text = format_usd(option.bill.total.usd, 2);
   for (const WaterfallBar& bar : option.bill.waterfall) {
     if (bar.amount.usd == 0) continue;
-    chart.bars.push_back({label_of(bar.id), bar.amount.usd, format_usd(bar.amount.usd, 2)});
+    chart.bars.push_back({label_of(bar.id), bar.amount.usd, format_usd(bar.amount.usd, 2), bar.id == "useful"});
   }
   return chart;
 }

@@ -13,31 +13,31 @@ namespace tare {
 namespace {
 
 std::string status_text(const PlanOption& option) {
-  if (option.chosen) return "CHOSEN ✔";
-  if (!option.run.finishes) return "never ends";
-  if (!option.meets_deadline) return option.meets_budget ? "too late" : "too late, too dear";
-  return option.meets_budget ? "" : "over budget";
-}
-
-std::string refused_parts(const Plan& plan) {
-  std::vector<std::string> parts;
-  for (const auto& [reason, count] : plan.infeasible) {
-    parts.push_back(fmt::format("{} {}", reason, format_count(static_cast<double>(count))));
+  std::vector<std::string> words;
+  if (option.chosen) words.emplace_back("CHOSEN ✔");
+  if (!option.run.finishes) {
+    words.emplace_back("never ends");
+  } else if (!option.meets_deadline) {
+    words.emplace_back("too late");
   }
-  return parts.empty() ? "" : "; infeasible: " + join(parts, ", ");
+  if (!option.meets_budget) words.emplace_back("over budget");
+  if (!option.offer.suspect.empty()) words.emplace_back("suspect price");
+  return join(words, ", ");
 }
 
 std::string searched_text(const Plan& plan) {
-  return fmt::format("{} configurations evaluated or ruled out by a bound ({} by a bound){} in {}",
-                     format_count(static_cast<double>(plan.configurations)),
-                     format_count(static_cast<double>(plan.pruned)), refused_parts(plan),
-                     format_duration(plan.elapsed_s));
+  const auto count = [](long long value) { return format_count(static_cast<double>(value)); };
+  std::string text = fmt::format("{} configurations searched in {}, {} of them ruled out by a bound",
+                                 count(plan.configurations), format_duration(plan.elapsed_s), count(plan.pruned));
+  std::vector<std::string> infeasible;
+  for (const auto& [reason, refused] : plan.infeasible)
+    infeasible.push_back(fmt::format("{} {}", reason, count(refused)));
+  return infeasible.empty() ? text : text + "; infeasible: " + join(infeasible, ", ");
 }
 
 // What holds for the table: how many of how many, and what its marks mean.
-void add_notes(Document& document, const Plan& plan, int top) {
+void add_notes(Document& document, const Plan& plan, std::size_t shown) {
   const std::size_t all = plan.options.size();
-  const std::size_t shown = top > 0 ? std::min<std::size_t>(all, static_cast<std::size_t>(top)) : all;
   document.text(fmt::format("Shown {} of {}", shown, all));
   if (plan.stale_prices > 0) {
     document.text(fmt::format("* price older than 180 days, or undated: {} of {}; check it before renting",
@@ -52,12 +52,14 @@ void add_notes(Document& document, const Plan& plan, int top) {
 void add_verdict(Document& document, const Plan& plan, const PlanView& view) {
   const PlanOption* option = leading_option(plan);
   if (option == nullptr || !option->chosen) {
-    document.heading("Nothing meets the job's limits");
+    document.heading(option == nullptr ? "Nothing that was searched can run the job"
+                                       : "Nothing meets the job's limits");
     if (!plan.closest.empty()) document.text("Closest: " + plan.closest, Tone::kWarning);
     if (option == nullptr) return;
   }
   document.heading((option->chosen ? "CHOSEN ✔ " : "First: ") + option->offer.id);
   document.text(describe(*option));
+  if (!option->offer.suspect.empty()) document.text("Suspect price: " + option->offer.suspect, Tone::kWarning);
   if (!option->assumed.empty()) document.text("Assumed: " + join(option->assumed, "; "), Tone::kFaint);
   if (option->chosen && view.fail_over_usd && option->bill.total.usd > *view.fail_over_usd) {
     document.text(fmt::format("Over the gate: {} is more than --fail-over {}", format_usd(option->bill.total.usd, 2),
@@ -95,7 +97,7 @@ std::vector<Column> options_columns(const Job& job) {
       {"usd_per_million_tokens", "$/M tokens", right, Importance::kUseful},
       {"price_usd_per_gpu_h", "$/GPU-h", right, Importance::kImportant},
       {"price_date", "price of", Align::kLeft, Importance::kImportant},
-      {"status", "", Align::kLeft},
+      {"status", "", Align::kLeft, Importance::kEssential, 0, Audience::kPeople},
   };
   for (const char* id : {"chosen",
                          "provider",
@@ -125,10 +127,17 @@ std::vector<Column> options_columns(const Job& job) {
 Cell whole(double value) { return number_cell("", value); }
 Cell truth(bool value) { return {"", value ? "true" : "false"}; }
 
+// The digits of fresh prices stand under those of stale ones, which have a star behind them.
+Cell price_cell(const PlanOption& option) {
+  return {price_text(option) + (option.stale ? "" : " "),
+          option.price_usd_per_gpu_h > 0 ? exact_number(option.price_usd_per_gpu_h) : "",
+          option.stale ? Tone::kWarning : Tone::kPlain};
+}
+
 Row option_row(const PlanOption& option) {
   const Step& step = option.step;
   const Parallelism& p = option.parallelism;
-  const std::string mark = option.fabric_assumed ? " ~" : "";
+  const std::string mark = option.fabric_assumed ? "~" : "";
   const Tone late = option.meets_deadline ? Tone::kPlain : Tone::kBad;
   const Tone dear = option.meets_budget ? Tone::kPlain : Tone::kBad;
   Row row;
@@ -146,9 +155,9 @@ Row option_row(const PlanOption& option) {
       number_cell(option.run.finishes ? format_count(option.run.gpu_hours) : "unknown", option.run.gpu_hours),
       number_cell(dollars(option.bill.total.usd), option.bill.total.usd, dear),
       number_cell(rate_text(option.bill.usd_per_million_tokens), option.bill.usd_per_million_tokens),
-      {price_text(option), option.price_usd_per_gpu_h > 0 ? exact_number(option.price_usd_per_gpu_h) : ""},
-      {price_date_text(option), option.price_date, option.stale ? Tone::kWarning : Tone::kPlain},
-      {status_text(option), status_text(option), option.chosen ? Tone::kGood : Tone::kBad},
+      price_cell(option),
+      option.price_date,
+      {status_text(option), "", option.chosen ? Tone::kGood : Tone::kBad},
   };
   row.cells.insert(row.cells.end(), {truth(option.chosen),
                                      option.offer.provider,
@@ -202,8 +211,8 @@ const PlanOption* leading_option(const Plan& plan) {
 }
 
 std::string describe(const Job& job) {
-  std::string text = fmt::format("{}: {} tokens of {}, {}, {}, {} × {} tokens a step", job.name, format_si(job.tokens),
-                                 job.model.id, name_of(job.method), name_of(job.precision),
+  std::string text = fmt::format("{}: {} tokens of {}, {}, {}, {} × {} tokens a step", job.name,
+                                 amount_text(job.tokens), job.model.id, name_of(job.method), name_of(job.precision),
                                  format_count(job.global_batch), format_count(job.sequence_length));
   if (job.deadline_s) text += fmt::format(", deadline {}", format_duration(*job.deadline_s));
   if (job.budget_usd) text += fmt::format(", budget {}", format_usd(*job.budget_usd));
@@ -214,7 +223,8 @@ Table options_table(const Plan& plan, int top) {
   Table table;
   table.columns = options_columns(plan.job);
   for (const PlanOption& option : plan.options) {
-    if (top > 0 && table.rows.size() >= static_cast<std::size_t>(top)) break;
+    const bool beyond = top > 0 && table.rows.size() >= static_cast<std::size_t>(top);
+    if (beyond && !option.chosen) continue;  // the chosen one may stand behind many that are too late
     table.rows.push_back(option_row(option));
   }
   return table;
@@ -224,8 +234,8 @@ Table refusal_groups_table(const Plan& plan) {
   Table table;
   table.columns = {{"reason", "reason"},
                    {"count", "count", Align::kRight},
-                   {"meaning", "", Align::kLeft, Importance::kUseful, 20},
-                   {"offer", "for example", Align::kLeft, Importance::kUseful, 20},
+                   {"meaning", "which means", Align::kLeft, Importance::kExtra, 20},
+                   {"offer", "for example", Align::kLeft, Importance::kImportant, 20},
                    {"needed", "needed", Align::kLeft, Importance::kImportant, 14},
                    {"had", "had", Align::kLeft, Importance::kImportant, 10},
                    {"nearest", "nearest change", Align::kLeft, Importance::kEssential, 20}};
@@ -259,10 +269,12 @@ Table refusals_table(const Plan& plan) {
 Document plan_document(const Plan& plan, const PlanView& view) {
   Document document;
   document.text(describe(plan.job), Tone::kStrong);
-  document.text("");
   if (!plan.options.empty()) {
-    document.table(options_table(plan, view.top));
-    add_notes(document, plan, view.top);
+    document.text("");
+    Table options = options_table(plan, view.top);
+    const std::size_t shown = options.rows.size();
+    document.table(std::move(options));
+    add_notes(document, plan, shown);
   }
   add_verdict(document, plan, view);
   add_refusals(document, plan, view.every_refusal);

@@ -54,8 +54,7 @@ std::string to_svg(const BarChart& chart) {
     return value;
   };
   for (const BarSpan& bar : chart.bars) {
-    const bool last_of_waterfall = chart.waterfall && &bar == &chart.bars.back();
-    const double value = draw(bar, chart.waterfall ? before : 0, svg::palette(last_of_waterfall ? 2 : 0));
+    const double value = draw(bar, chart.waterfall ? before : 0, svg::palette(bar.stands_out ? 2 : 0));
     before += value;
   }
   if (chart.waterfall) draw({"total", before, chart.total_text}, 0, svg::palette(6));

@@ -33,10 +33,10 @@ std::string waterfall_bar(double start, double length, int width, bool unicode) 
   if (!(length > 0) || width <= 0) return {};
   const double first = std::clamp(start, 0.0, 1.0) * width;
   const double last = std::clamp(start + length, 0.0, 1.0) * width;
-  // Left edges lie on whole columns, since blocks are filled from the left; the last column always has room for a bar.
-  const long column = std::min(static_cast<long>(std::floor(first + 1e-9)), static_cast<long>(width) - 1);
+  // Blocks are filled from the left, so a bar begins at a whole column; its length stays true to an eighth.
+  const long column = std::min(std::lround(first), static_cast<long>(width) - 1);
   std::string drawn(static_cast<std::size_t>(column), ' ');
-  return drawn + blocks(std::lround((last - static_cast<double>(column)) * kEighths), unicode);
+  return drawn + blocks(std::lround((last - first) * kEighths), unicode);
 }
 
 }  // namespace tare

@@ -10,8 +10,8 @@ namespace tare {
 // `ratio` of `width` columns, to an eighth of a column ("███▍"); a bar that is not zero is never invisible.
 std::string bar(double ratio, int width, bool unicode);
 
-// A bar of a waterfall: empty up to `start`, then `length` (both shares of the whole), in `width` columns. Bars that
-// follow one another touch: each starts in the column where the sum of those before it lies.
+// A bar of a waterfall: empty up to the column nearest to `start`, then `length` (both shares of the whole), in `width`
+// columns.
 std::string waterfall_bar(double start, double length, int width, bool unicode);
 
 }  // namespace tare

@@ -33,7 +33,8 @@ struct ScatterChart {
 struct BarSpan {
   std::string label;
   double value = 0;
-  std::string text;  // beside the bar: "$12,345"
+  std::string text;         // beside the bar: "$12,345"
+  bool stands_out = false;  // in another colour: the one that all this is about
 };
 
 // Horizontal bars. As a waterfall each begins where the one before ended, and the total stands last.

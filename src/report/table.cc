@@ -130,15 +130,19 @@ void append_row(std::string& out, const Table& table, const Layout& layout, cons
     for (std::size_t i = 0; i < layout.shown.size(); ++i) {
       const Layout::Shown& s = layout.shown[i];
       const std::size_t skipped = bottom_aligned ? height - lines[i].size() : 0;
-      const std::string text = h >= skipped && h - skipped < lines[i].size() ? lines[i][h - skipped] : "";
+      std::string text = h >= skipped && h - skipped < lines[i].size() ? lines[i][h - skipped] : "";
       const auto room = static_cast<std::size_t>(std::max(0, s.width - display_width(text)));
       const bool right = table.columns[s.column].align == Align::kRight;
       if (right) blanks.append(room, ' ');
+      const std::size_t end = text.find_last_not_of(' ') + 1;  // a cell's own spaces at its end align it
+      const std::size_t spaces = text.size() - end;
+      text.erase(end);
       if (!text.empty()) {
         const Tone own = s.column < cells.size() ? cells[s.column].tone : Tone::kPlain;
         line += blanks + paint(text, own == Tone::kPlain ? row_tone : own, terminal.color);
         blanks.clear();
       }
+      blanks.append(spaces, ' ');
       if (!right) blanks.append(room, ' ');
       blanks.append(kGap, ' ');
     }
@@ -220,6 +224,7 @@ RenderedTable render_terminal(const Table& table, const Terminal& terminal, int 
   for (const Row& row : table.rows) {
     if (row.kind == RowKind::kSection) {
       const std::string title = text_for(cell_at(row, 0).text, terminal);
+      out += '\n';
       out.append(static_cast<std::size_t>(indent), ' ').append(paint(title, Tone::kStrong, terminal.color)) += '\n';
       continue;
     }

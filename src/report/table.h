@@ -54,7 +54,7 @@ Cell number_cell(std::string text, double value, Tone tone = Tone::kPlain);
 
 enum class RowKind {
   kPlain,
-  kSection,  // one cell across all columns; people only
+  kSection,  // one cell across all columns, after a blank line; people only
   kTotal,    // under a rule
 };
 

@@ -55,13 +55,16 @@ std::size_t bytes_within(std::string_view text, int width) {
   return at;
 }
 
-// Where to break a line that may hold text[0, limit): after the last space, else after the last joint, else at the
-// limit. A space right at the limit may be broken at too, since it is dropped.
+// Where to break a line that may hold text[0, limit): after the last space, else after the last slash (the parts of an
+// id), else after the last joint, else at the limit. A space right at the limit may be broken at too, since it is
+// dropped.
 std::size_t break_point(std::string_view text, std::size_t limit) {
   if (text[limit] == ' ') return limit;
   const std::size_t space = text.substr(0, limit).rfind(' ');
   if (space != std::string_view::npos && space > 0) return space;
-  const std::size_t joint = text.substr(0, limit).find_last_of("/-,_");
+  const std::size_t slash = text.substr(0, limit).rfind('/');
+  if (slash != std::string_view::npos && slash > limit / 3) return slash + 1;  // a short first line helps nobody
+  const std::size_t joint = text.substr(0, limit).find_last_of("-,_");
   if (joint != std::string_view::npos && joint > 0) return joint + 1;
   return limit;
 }

@@ -14,7 +14,8 @@ int display_width(std::string_view text);
 std::string pad_right(std::string_view text, int width);
 std::string pad_left(std::string_view text, int width);
 
-// Lines of at most `width` columns, broken after spaces (dropped), else after '/', '-', ',' or '_', else anywhere.
+// Lines of at most `width` columns, broken after spaces (dropped), else after '/', else after '-', ',' or
+// '_', else anywhere.
 // Newlines in `text` break too. width <= 0: only these do. Never empty.
 std::vector<std::string> wrap(std::string_view text, int width);
 

@@ -102,7 +102,8 @@ def documents(what, code, tare):
             yield what, f"expected exit {code}, found {found.code}: {found.stderr.strip()[-500:]}"
             return
         try:
-            yield what, {"document": strict_json(found.stdout.replace("<elapsed>", "0"))}
+            # A command that fails answers on standard error.
+            yield what, {"document": strict_json((found.stdout or found.stderr).replace("<elapsed>", "0"))}
         except ValueError as error:
             yield what, f"not JSON: {error}"
         return
