@@ -21,7 +21,7 @@ constexpr int kMostBadTables = 10;
 // Nodes by name, for leaves and domains; and who holds each already.
 struct NodeIndex {
   std::unordered_map<std::string, int> by_name;
-  std::vector<std::string> names;  // in order, for did-you-mean
+  std::vector<std::string> names;  // in order
 
   void add(const std::string& name) {
     by_name.emplace(name, static_cast<int>(names.size()));
@@ -46,7 +46,7 @@ std::vector<std::string> read_names(TomlTable& table, std::string_view key) {
     std::vector<std::string> expanded = expand_range(text, kMostNodes);
     if (expanded.empty() || expanded.size() + names.size() > kMostNodes) {
       table.error(key, "bad-range",
-                  fmt::format("expected node names or ranges of at most {}, found {}", kMostNodes, in_quotes(text)),
+                  fmt::format("expected names or ranges of at most {} nodes, found {}", kMostNodes, in_quotes(text)),
                   "such as \"n[1-8]\" or \"a1, a2\"");
       return {};
     }
@@ -62,18 +62,18 @@ std::vector<int> read_members(TomlTable& table, std::string_view key, const Node
   for (const std::string& name : read_names(table, key)) {
     const auto found = index.by_name.find(name);
     if (found == index.by_name.end()) {
-      // A distance to 100,000 names is slow and helps nobody.
-      constexpr std::size_t kMostForGuess = 2000;
-      const std::string near = index.names.size() <= kMostForGuess ? did_you_mean(name, index.names) : std::string();
       table.error(key, "unknown-node", fmt::format("unknown node {}", in_quotes(name)),
-                  near.empty() ? "[[node]] names the nodes" : fmt::format("did you mean \"{}\"?", near));
+                  index.names.empty() ? "[[node]] names the nodes"
+                                      : fmt::format("the {} nodes are \"{}\" to \"{}\"", index.names.size(),
+                                                    index.names.front(), index.names.back()));
       return {};
     }
     int& held_by = owner[static_cast<std::size_t>(found->second)];
     if (held_by >= 0) {
       table.error(key, fmt::format("node-in-two-{}", kind),
                   held_by == number ? fmt::format("node {} stands here twice", in_quotes(name))
-                                    : fmt::format("node {} is in another of the {} already", in_quotes(name), kind));
+                                    : fmt::format("node {} is in another of the {} already", in_quotes(name), kind),
+                  "a node has one place");
       return {};
     }
     held_by = number;
@@ -134,7 +134,8 @@ NodeIndex read_nodes(TomlTable& root, const Catalog& catalog, Cluster& cluster) 
     const int type = find_type(table, catalog, cluster).value_or(0);
     for (const std::string& name : names) {
       if (index.by_name.count(name) > 0) {
-        table.error("names", "duplicate-name", fmt::format("a second node named {}", in_quotes(name)));
+        table.error("names", "duplicate-name", fmt::format("a second node named {}", in_quotes(name)),
+                    "a node stands in one [[node]]");
         break;
       }
       if (cluster.nodes.size() >= kMostNodes) {

@@ -64,7 +64,7 @@ void read_link(TomlTable& table, const Accelerator* accelerator, NodeType& type)
   const int largest = largest_link_domain(*accelerator);
   // Modules of one baseboard are joined; whether cards are, only the person knows.
   const int by_default = is_card(*accelerator) ? 1 : std::min(type.gpus, largest);
-  type.nvlink_domain = std::max(1, domain.value_or(by_default));
+  type.nvlink_domain = std::clamp(domain.value_or(by_default), 1, largest);
   if (domain && *domain > largest) {
     table.error("nvlink_domain", std::string(kLaw),
                 largest == 1 ? fmt::format("expected nvlink_domain = 1, {} has no GPU-to-GPU link", accelerator->id)

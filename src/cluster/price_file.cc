@@ -98,18 +98,17 @@ void read_price(TomlTable& table, const Catalog& catalog, Cluster& cluster) {
   if (has_price && table.has("owned")) {
     table.error("owned", "conflicting-keys", "expected price or owned, found both",
                 "a rented hour already pays for the hardware");
-    table.table("price");
-    return;
   }
   if (owned) {
     read_owned(*owned, cluster);
     offer.purchase = Purchase::kOwned;
-  } else if (has_price && table.is_table("price")) {
+  }
+  if (has_price && table.is_table("price")) {
     if (auto price = table.table("price")) read_price_table(*price, offer);
   } else if (has_price) {
     read_named_offer(table, catalog, cluster);
     return;
-  } else {
+  } else if (!table.has("owned")) {
     return;
   }
   offer.id = make_offer_id(offer);

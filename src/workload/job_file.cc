@@ -176,7 +176,8 @@ class JobReader {
     if (!is_lora) {
       table.error(
           "lora", "conflicting-keys",
-          fmt::format("expected method \"lora\" or \"qlora\" beside [job.lora], found \"{}\"", name_of(job_.method)));
+          fmt::format("expected method \"lora\" or \"qlora\" beside [job.lora], found \"{}\"", name_of(job_.method)),
+          "leave [job.lora] out: all weights are trained");
     }
     job_.lora.rank = read_int(*lora, "rank", 1, 65536).value_or(job_.lora.rank);
     job_.lora.embeddings = lora->boolean("embeddings").value_or(job_.lora.embeddings);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/toml_checks.h"
 
 namespace tare {
@@ -40,15 +41,34 @@ Parallelism read_keys(TomlTable& table) {
   return p;
 }
 
-void check_model_split(TomlTable& table, const ModelArchitecture& model, const Parallelism& p) {
+// "1, 2, 4, 5, 8, 10, 20, 40": what divides a number, smallest first, as far as somebody may want it.
+std::string divisors(int number) {
+  constexpr int kLargest = 64;
+  std::vector<std::string> all;
+  for (int d = 1; d <= std::min(number, kLargest); ++d) {
+    if (number % d == 0) all.push_back(std::to_string(d));
+  }
+  return join(all, ", ");
+}
+
+// False when tp was reported.
+bool check_tensor_split(TomlTable& table, const ModelArchitecture& model, const Parallelism& p) {
   if (model.heads > 0 && model.heads % p.tp != 0) {
     table.error("tp", "indivisible",
-                fmt::format("expected a tp that divides the {} heads of {}, found {}", model.heads, model.id, p.tp));
-  } else if (!model.is_mla() && model.kv_heads > 0 && p.tp > model.kv_heads && p.tp % model.kv_heads != 0) {
+                fmt::format("expected a tp that divides the {} heads of {}, found {}", model.heads, model.id, p.tp),
+                fmt::format("one of {}", divisors(model.heads)));
+    return false;
+  }
+  if (!model.is_mla() && model.kv_heads > 0 && p.tp > model.kv_heads && p.tp % model.kv_heads != 0) {
     table.error("tp", "indivisible",
                 fmt::format("expected tp and the {} key-value heads of {} to divide one another, found {}",
                             model.kv_heads, model.id, p.tp));
+    return false;
   }
+  return true;
+}
+
+void check_model_split(TomlTable& table, const ModelArchitecture& model, const Parallelism& p) {
   if (static_cast<long long>(p.pp) * p.vpp > model.layers && model.layers > 0) {
     table.error(p.pp > model.layers ? "pp" : "vpp", "indivisible",
                 fmt::format("expected at most one stage for each of the {} layers of {}, found pp {} times vpp {}",
@@ -84,40 +104,46 @@ void check_options(TomlTable& table, const Job& job, const Parallelism& p) {
   }
 }
 
-// GPUs of the split and of the search: one completes the other.
-void settle_size(TomlTable& table, Job& job, Parallelism& p) {
+// GPUs of the split and of the search: one completes the other. False when they do not agree.
+bool settle_size(TomlTable& table, Job& job, Parallelism& p) {
   const long long without_dp = static_cast<long long>(p.tp) * p.pp * p.cp;
   std::vector<int>& sizes = job.search.gpus;
   if (!table.has("dp") && sizes.size() > 1) {
     table.error("dp", "missing-key", "expected dp: [search] names several sizes", "add dp, or name one size");
-    return;
+    return false;
   }
   if (!table.has("dp") && sizes.size() == 1) {
     if (sizes[0] % without_dp != 0) {
       table.error("tp", "indivisible",
                   fmt::format("expected tp times pp times cp to divide {} GPUs, found {}", sizes[0], without_dp));
-      return;
+      return false;
     }
     p.dp = static_cast<int>(sizes[0] / without_dp);
   }
   const long long all = without_dp * p.dp;
   if (all > kMostGpus) {
     table.error("dp", "out-of-range", fmt::format("expected at most {} GPUs, found {}", kMostGpus, all));
-    return;
+    return false;
   }
   if (sizes.empty()) sizes.push_back(static_cast<int>(all));
-  if (std::find(sizes.begin(), sizes.end(), static_cast<int>(all)) == sizes.end()) {
-    table.error("dp", "conflicting-keys",
-                fmt::format("expected tp times pp times cp times dp to be a size of [search] gpus, found {}", all));
-  }
+  if (std::find(sizes.begin(), sizes.end(), static_cast<int>(all)) != sizes.end()) return true;
+  table.error("dp", "conflicting-keys",
+              fmt::format("expected tp times pp times cp times dp to be a size of [search] gpus, found {}", all),
+              "leave dp out: it is then what is left of the size");
+  return false;
 }
 
 void check_batch(TomlTable& table, const Job& job, const Parallelism& p) {
   const long long per_round = static_cast<long long>(p.dp) * p.micro_batch;
   if (job.global_batch > 0 && job.global_batch % per_round != 0) {
-    table.error(table.has("micro_batch") ? "micro_batch" : "dp", "indivisible",
-                fmt::format("expected dp times micro_batch to divide the batch of {} sequences, found {} times {}",
-                            job.global_batch, p.dp, p.micro_batch));
+    const int per_rank = job.global_batch / p.dp;
+    table.error(
+        table.has("micro_batch") ? "micro_batch" : "dp", "indivisible",
+        fmt::format("expected dp times micro_batch to divide the batch of {} sequences, found {} times {}",
+                    job.global_batch, p.dp, p.micro_batch),
+        job.global_batch % p.dp == 0
+            ? fmt::format("each of the {} ranks has {} sequences of a step: {}", p.dp, per_rank, divisors(per_rank))
+            : fmt::format("{} ranks cannot share {} sequences evenly", p.dp, job.global_batch));
   }
   const long long data_group = static_cast<long long>(p.dp) * p.cp * p.tp;
   if (p.ep > 1 && data_group % p.ep != 0) {
@@ -130,10 +156,10 @@ void check_batch(TomlTable& table, const Job& job, const Parallelism& p) {
 
 void read_parallelism(TomlTable& table, Job& job) {
   Parallelism p = read_keys(table);
+  const bool tp_fits = check_tensor_split(table, job.model, p);
   check_model_split(table, job.model, p);
   check_options(table, job, p);
-  settle_size(table, job, p);
-  check_batch(table, job, p);
+  if (tp_fits && settle_size(table, job, p)) check_batch(table, job, p);
   job.parallelism = p;
 }
 

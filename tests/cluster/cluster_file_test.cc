@@ -166,7 +166,8 @@ TEST(ClusterFile, EveryErrorInOneRun) {
       "  help: did you mean \"hgx\"?\n"
       "c.toml:13:67: error: node 'n3' is in another of the leaves already [node-in-two-leaves]\n"
       "  leaves = [{ name = \"a\", nodes = \"n[1-3]\" }, { name = \"b\", nodes = \"n[3-4]\" }]\n"
-      "                                                                    ^~~~~~~~\n");
+      "                                                                    ^~~~~~~~\n"
+      "  help: a node has one place\n");
 }
 
 // A law each, on an otherwise sound file.
@@ -207,7 +208,7 @@ TEST(ClusterFile, NodesAndLeaves) {
   EXPECT_PRED2(has, with_leaves("{ name = \"a\", nodes = \"n[1-2]\" }, { name = \"a\", nodes = \"n[3-4]\" }"),
                "a second leaf named 'a'");
   EXPECT_PRED2(has, with_leaves("{ name = \"a\", nodes = [\"n1\", \"n1\"] }"), "node 'n1' stands here twice");
-  EXPECT_PRED2(has, with_leaves("{ name = \"a\", nodes = \"n[4-1]\" }"), "expected node names or ranges");
+  EXPECT_PRED2(has, with_leaves("{ name = \"a\", nodes = \"n[4-1]\" }"), "expected names or ranges");
   EXPECT_PRED2(has, errors(kLab + kType + kNodes + kNodes), "a second node named 'n1'");
   EXPECT_PRED2(has, errors(kLab + kType), "expected nodes, found no [[node]]");
   EXPECT_PRED2(has, errors(kType + kNodes), "missing table [cluster]");

@@ -210,7 +210,8 @@ TEST(Parallelism, WhatDoesNotDivide) {
   EXPECT_EQ(errors(kJob + "[parallelism]\ntp = 3\n"),
             "job.toml:8:6: error: expected a tp that divides the 40 heads of llama-2-13b, found 3 [indivisible]\n"
             "  tp = 3\n"
-            "       ^\n");
+            "       ^\n"
+            "  help: one of 1, 2, 4, 5, 8, 10, 20, 40\n");
   EXPECT_PRED2(has, with("pp = 64\n"),
                "expected at most one stage for each of the 40 layers of llama-2-13b, found pp 64 times vpp 1");
   EXPECT_PRED2(has, with("ep = 2\n"), "expected ep = 1, llama-2-13b has no experts");
