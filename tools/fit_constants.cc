@@ -1,7 +1,10 @@
 // Fits the step model's constants on published rows and prints them; a person copies what holds into
 // src/perf/constants.cc.
 //
-//   fit_constants [--exclude ROWS.csv] [--evaluations N] ROWS.csv…
+//   fit_constants [--exclude ROWS.csv] [--evaluations N] [--leave-out source|gpu] ROWS.csv…
+//
+// --leave-out fits once for every source group (or GPU) on the rows of the others and prints the errors on those left
+// out: what an unseen source or part has to expect.
 //
 // Objective: weighted mean of a soft |log(predicted ÷ measured)|, each replicate cluster weighing one, tier C and rows
 // listed as impossible left out, plus a weak pull to the starting values. Compass search over the logarithms.
@@ -26,7 +29,7 @@ using namespace tare;
 
 struct Row {
   RowSetup setup;
-  std::string id, source, group;
+  std::string id, source, gpu, group;
   double weight = 1;
 };
 
@@ -42,6 +45,9 @@ struct Problem {
   std::vector<Variable> variables;
   long evaluations = 0;
   double best = 1e9;
+  std::string Row::*held = nullptr;  // rows whose key equals `held_out` are not fitted
+  std::string held_out;
+  bool fits(const Row& row) const { return held == nullptr || row.*held != held_out; }
 };
 
 void add_generation(Problem& problem, GpuGeneration generation, bool server, std::string_view name, bool has_8bit, bool has_4bit,
@@ -65,6 +71,7 @@ double objective(unsigned n, const double* x, double*, void* data) {
   }
   double sum = 0, weight = 0;
   for (const Row& row : problem.rows) {
+    if (!problem.fits(row)) continue;
     StepModel model(row.setup.workload, row.setup.machine, {}, problem.constants);
     const double predicted = model.evaluate(row.setup.parallelism).tokens_per_s_per_gpu;
     const double error = std::log(predicted / row.setup.measured_tokens_per_s_per_gpu);
@@ -110,6 +117,18 @@ double compass_search(Problem& problem, std::vector<double>& x, const std::vecto
   return best;
 }
 
+std::pair<double, double> quantiles(std::vector<std::pair<double, double>> errors) {
+  std::sort(errors.begin(), errors.end());
+  double total = 0, below = 0, median = -1, p90 = -1;
+  for (const auto& [error, weight] : errors) total += weight;
+  for (const auto& [error, weight] : errors) {
+    below += weight;
+    if (median < 0 && below >= 0.5 * total) median = error;
+    if (p90 < 0 && below >= 0.9 * total) p90 = error;
+  }
+  return {median, p90};
+}
+
 // Median and P90 of |error| by source group, and the worst rows, at the constants found.
 void print_errors(const Problem& problem) {
   struct Error {
@@ -146,6 +165,33 @@ void print_errors(const Problem& problem) {
   }
 }
 
+void leave_each_out(Problem& problem, const std::vector<double>& start, const std::vector<double>& low,
+                    const std::vector<double>& high, int evaluations, std::string Row::*key) {
+  std::set<std::string> keys;
+  for (const Row& row : problem.rows) keys.insert(row.*key);
+  std::vector<std::pair<double, double>> errors;  // |error|, weight
+  problem.held = key;
+  for (const std::string& held_out : keys) {
+    problem.held_out = held_out;
+    problem.evaluations = 0;
+    std::vector<double> x = start;
+    compass_search(problem, x, low, high, evaluations);
+    std::vector<std::pair<double, double>> here;
+    for (const Row& row : problem.rows) {
+      if (problem.fits(row)) continue;
+      StepModel model(row.setup.workload, row.setup.machine, {}, problem.constants);
+      const double predicted = model.evaluate(row.setup.parallelism).tokens_per_s_per_gpu;
+      here.emplace_back(std::abs(predicted / row.setup.measured_tokens_per_s_per_gpu - 1), row.weight);
+    }
+    const auto [median, p90] = quantiles(here);
+    std::printf("%-28s left out: median %5.1f  P90 %5.1f\n", held_out.c_str(), 100 * median, 100 * p90);
+    std::fflush(stdout);
+    if (held_out.rfind("vtrain", 0) != 0) errors.insert(errors.end(), here.begin(), here.end());
+  }
+  const auto [median, p90] = quantiles(errors);
+  std::printf("published, each left out: median %.1f  P90 %.1f\n", 100 * median, 100 * p90);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -155,9 +201,14 @@ int main(int argc, char** argv) {
   if (!catalog) return std::fputs(render(catalog.error()).c_str(), stderr), 1;
   std::map<std::string, int> sizes;
   std::set<std::string> excluded;
+  std::string leave_out;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--evaluations") == 0) {
       evaluations = std::atoi(argv[++i]);
+      continue;
+    }
+    if (std::strcmp(argv[i], "--leave-out") == 0) {
+      leave_out = argv[++i];
       continue;
     }
     if (std::strcmp(argv[i], "--exclude") == 0) {
@@ -177,7 +228,7 @@ int main(int argc, char** argv) {
       if (!setup) continue;
       const std::string cluster = row.replicate_cluster.empty() ? row.id : row.replicate_cluster;
       ++sizes[cluster];
-      problem.rows.push_back({std::move(*setup), row.id, row.source_group, cluster, 1});
+      problem.rows.push_back({std::move(*setup), row.id, row.source_group, row.gpu, cluster, 1});
     }
   }
   for (Row& row : problem.rows) row.weight = 1.0 / sizes[row.group];
@@ -199,6 +250,10 @@ int main(int argc, char** argv) {
     x.push_back(std::clamp(std::log(v.start), low.back(), high.back()));
   }
   std::fprintf(stderr, "%zu rows, %zu variables\n", problem.rows.size(), x.size());
+  if (!leave_out.empty()) {
+    leave_each_out(problem, x, low, high, evaluations, leave_out == "gpu" ? &Row::gpu : &Row::source);
+    return 0;
+  }
   const double value = compass_search(problem, x, low, high, evaluations);
   std::printf("objective %.5f after %ld evaluations\n", value, problem.evaluations);
   for (std::size_t i = 0; i < x.size(); ++i) {
