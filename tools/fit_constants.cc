@@ -35,7 +35,7 @@ struct Row {
 
 struct Variable {
   std::string name;
-  double* at = nullptr;   // inside the working copy
+  double* at = nullptr;  // inside the working copy
   double low = 0, high = 0, start = 0;
 };
 
@@ -50,8 +50,8 @@ struct Problem {
   bool fits(const Row& row) const { return held == nullptr || row.*held != held_out; }
 };
 
-void add_generation(Problem& problem, GpuGeneration generation, bool server, std::string_view name, bool has_8bit, bool has_4bit,
-                    bool fused) {
+void add_generation(Problem& problem, GpuGeneration generation, bool server, std::string_view name, bool has_8bit,
+                    bool has_4bit, bool fused) {
   GenerationConstants& g = problem.constants.generation[static_cast<std::size_t>(generation_slot(generation, server))];
   const std::string prefix(name);
   problem.variables.push_back({prefix + ".gemm_16bit", &g.gemm_16bit, 0.3, 0.98, 0});
@@ -88,8 +88,8 @@ double objective(unsigned n, const double* x, double*, void* data) {
 
 // Tries each variable up and down in turn; steps that help grow, those that do not shrink. Slower than a model-based
 // method near the optimum, but it does not stop in the ridges that max() terms make.
-double compass_search(Problem& problem, std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high,
-                      int evaluations) {
+double compass_search(Problem& problem, std::vector<double>& x, const std::vector<double>& low,
+                      const std::vector<double>& high, int evaluations) {
   std::vector<double> step(x.size(), 0.25);
   const auto n = static_cast<unsigned>(x.size());
   double best = objective(n, x.data(), nullptr, &problem);
@@ -138,12 +138,15 @@ void print_errors(const Problem& problem) {
   std::map<std::string, std::vector<Error>> groups;
   for (const Row& row : problem.rows) {
     StepModel model(row.setup.workload, row.setup.machine, {}, problem.constants);
-    const double error = model.evaluate(row.setup.parallelism).tokens_per_s_per_gpu / row.setup.measured_tokens_per_s_per_gpu - 1;
-    groups["all" + std::string(row.source.rfind("vtrain", 0) == 0 ? " vtrain" : " published")].push_back({error, row.weight, &row});
+    const double error =
+        model.evaluate(row.setup.parallelism).tokens_per_s_per_gpu / row.setup.measured_tokens_per_s_per_gpu - 1;
+    groups["all" + std::string(row.source.rfind("vtrain", 0) == 0 ? " vtrain" : " published")].push_back(
+        {error, row.weight, &row});
     groups[row.source].push_back({error, row.weight, &row});
   }
   for (auto& [name, errors] : groups) {
-    std::sort(errors.begin(), errors.end(), [](const Error& a, const Error& b) { return std::abs(a.error) < std::abs(b.error); });
+    std::sort(errors.begin(), errors.end(),
+              [](const Error& a, const Error& b) { return std::abs(a.error) < std::abs(b.error); });
     double total = 0, below = 0, median = -1, p90 = -1, bias = 0;
     for (const Error& e : errors) total += e.weight, bias += e.weight * e.error;
     for (const Error& e : errors) {
@@ -151,16 +154,16 @@ void print_errors(const Problem& problem) {
       if (median < 0 && below >= 0.5 * total) median = std::abs(e.error);
       if (p90 < 0 && below >= 0.9 * total) p90 = std::abs(e.error);
     }
-    std::printf("%-28s %4zu rows  median %5.1f  P90 %5.1f  mean %+5.1f\n", name.c_str(), errors.size(), 100 * median, 100 * p90,
-                100 * bias / total);
+    std::printf("%-28s %4zu rows  median %5.1f  P90 %5.1f  mean %+5.1f\n", name.c_str(), errors.size(), 100 * median,
+                100 * p90, 100 * bias / total);
   }
   for (const auto& [name, errors] : groups) {
     if (name.rfind("all", 0) == 0) continue;
     for (std::size_t i = errors.size(); i-- > 0 && errors.size() - i <= 4;) {
       const Row& row = *errors[i].row;
-      std::printf("%s %s %s %s %s gpus %d: %+.1f %%\n", name.c_str(), row.id.c_str(), row.setup.workload.model.id.c_str(),
-                  row.setup.workload.stack.id.c_str(), to_text(row.setup.parallelism).c_str(), row.setup.machine.gpus,
-                  100 * errors[i].error);
+      std::printf("%s %s %s %s %s gpus %d: %+.1f %%\n", name.c_str(), row.id.c_str(),
+                  row.setup.workload.model.id.c_str(), row.setup.workload.stack.id.c_str(),
+                  to_text(row.setup.parallelism).c_str(), row.setup.machine.gpus, 100 * errors[i].error);
     }
   }
 }
@@ -240,7 +243,8 @@ int main(int argc, char** argv) {
   add_generation(problem, G::kBlackwell, false, "blackwell_pcie", true, true, false);
   add_generation(problem, G::kCdna3, true, "cdna3", true, false, false);
   for (const NamedConstant& constant : named_constants()) {
-    problem.variables.push_back({std::string(constant.name), &(problem.constants.*constant.member), constant.low, constant.high, 0});
+    problem.variables.push_back(
+        {std::string(constant.name), &(problem.constants.*constant.member), constant.low, constant.high, 0});
   }
   std::vector<double> x, low, high;
   for (Variable& v : problem.variables) {

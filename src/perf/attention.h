@@ -12,17 +12,17 @@
 namespace tare {
 
 struct AttentionShape {
-  double sequences = 1;        // micro-batch
-  double queries = 0;          // per sequence on this rank (s ÷ cp)
-  double keys = 0;             // s
-  double heads = 0;            // on this rank
+  double sequences = 1;  // micro-batch
+  double queries = 0;    // per sequence on this rank (s ÷ cp)
+  double keys = 0;       // s
+  double heads = 0;      // on this rank
   double qk_head_dim = 0, v_head_dim = 0;
-  int window = 0;              // tokens; 0 = full causal
+  int window = 0;  // tokens; 0 = full causal
 };
 
 struct AttentionTime {
   double forward_s = 0, backward_s = 0;
-  double flops = 0;            // forward, causal
+  double flops = 0;  // forward, causal
 };
 
 AttentionTime attention_time(const AttentionShape& shape, AttentionKernel kernel, const KernelRates& rates,

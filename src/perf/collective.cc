@@ -54,7 +54,9 @@ double collective_s(Collective kind, double bytes, const Machine& machine, const
 double point_to_point_s(double bytes, const Machine& machine, int stride, double bus_share,
                         const StepConstants& constants) {
   const bool local = stride < machine.domain_gpus;
-  const Link& link = local ? machine.in_domain : stride < machine.gpus_per_node ? machine.in_node : machine.between_nodes;
+  const Link& link = local                            ? machine.in_domain
+                     : stride < machine.gpus_per_node ? machine.in_node
+                                                      : machine.between_nodes;
   const double share = bus_share * bytes / (bytes + constants.half_size_bytes);
   return link.latency_s + bytes / (link.bytes_per_s * share);
 }

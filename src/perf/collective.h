@@ -3,9 +3,9 @@
 //   t = hops·α + c·S·(n−1)/n ÷ (B·share·S/(S + S½))
 // S the full buffer in bytes, n the ranks, c = 2 for all-reduce, 1 for reduce-scatter, all-gather and all-to-all;
 // hops 2(n−1) for ring all-reduce, n−1 for its halves, 2·log₂n once trees win (NCCL picks the faster). A group with d
-// ranks in a domain and n/d domains drives d links out of the domain at once, so B = min(in-domain link, d·network link)
-// for rings; all-to-all sends (n−d)/n of its bytes over the rank's own network link.
-// Source of the forms: Thakur et al. 2005; NCCL's documentation of bus bandwidth (nccl-tests PERFORMANCE.md).
+// ranks in a domain and n/d domains drives d links out of the domain at once, so B = min(in-domain link, d·network
+// link) for rings; all-to-all sends (n−d)/n of its bytes over the rank's own network link. Source of the forms: Thakur
+// et al. 2005; NCCL's documentation of bus bandwidth (nccl-tests PERFORMANCE.md).
 #pragma once
 
 #include "perf/constants.h"

@@ -7,23 +7,23 @@ std::size_t slot(GpuGeneration generation) { return static_cast<std::size_t>(gen
 
 StepConstants make_defaults() {
   StepConstants c;
-  // {16 bit, 8 bit, 4 bit, best fused attention, FlashAttention-2, tile columns}; priors: measured matmul ceilings of the
-  // catalog's parameters mamf_*, and the kernels' papers.
+  // {16 bit, 8 bit, 4 bit, best fused attention, FlashAttention-2, tile columns}; priors: measured matmul ceilings of
+  // the catalog's parameters mamf_*, and the kernels' papers.
   c.generation[slot(GpuGeneration::kVolta)] = {0.70, 0.70, 0.70, 0.35, 0.35, 128};
   c.generation[slot(GpuGeneration::kPascal)] = {0.80, 0.80, 0.80, 0.30, 0.30, 128};
   c.generation[slot(GpuGeneration::kTuring)] = {0.60, 0.60, 0.60, 0.35, 0.35, 128};
-  c.generation[slot(GpuGeneration::kAmpere)] = {0.708, 0.82, 0.82, 0.415, 0.415, 128};
-  c.generation[slot(GpuGeneration::kAda)] = {0.909, 0.75, 0.75, 0.275, 0.275, 128};
-  c.generation[slot(GpuGeneration::kHopper)] = {0.63, 0.512, 0.65, 0.738, 0.231, 256};
-  c.generation[slot(GpuGeneration::kBlackwell)] = {0.45, 0.499, 0.369, 0.533, 0.245, 256};
+  c.generation[slot(GpuGeneration::kAmpere)] = {0.717, 0.82, 0.82, 0.407, 0.407, 128};
+  c.generation[slot(GpuGeneration::kAda)] = {0.903, 0.75, 0.75, 0.273, 0.273, 128};
+  c.generation[slot(GpuGeneration::kHopper)] = {0.639, 0.522, 0.65, 0.731, 0.226, 256};
+  c.generation[slot(GpuGeneration::kBlackwell)] = {0.458, 0.521, 0.39, 0.52, 0.272, 256};
   c.generation[slot(GpuGeneration::kCdna2)] = {0.55, 0.55, 0.55, 0.30, 0.30, 128};
-  c.generation[slot(GpuGeneration::kCdna3)] = {0.51, 0.383, 0.45, 0.253, 0.253, 256};
+  c.generation[slot(GpuGeneration::kCdna3)] = {0.51, 0.392, 0.45, 0.244, 0.244, 256};
   c.generation[slot(GpuGeneration::kCdna4)] = {0.55, 0.50, 0.45, 0.40, 0.30, 256};
   c.generation[slot(GpuGeneration::kGaudi2)] = {0.70, 0.60, 0.60, 0.40, 0.40, 256};
   c.generation[slot(GpuGeneration::kGaudi3)] = {0.70, 0.60, 0.60, 0.40, 0.40, 256};
   c.generation[slot(GpuGeneration::kAscend)] = {0.65, 0.65, 0.65, 0.40, 0.40, 128};
   c.generation[slot(GpuGeneration::kUnknown)] = {0.65, 0.60, 0.50, 0.40, 0.35, 128};
-  c.generation[14] = {0.98, 0.95, 0.443, 0.8, 0.8, 128};  // consumer and PCIe Blackwell
+  c.generation[14] = {0.98, 0.95, 0.454, 0.8, 0.8, 128};  // consumer and PCIe Blackwell
   return c;
 }
 
@@ -42,7 +42,7 @@ int generation_slot(GpuGeneration generation, bool server_part) {
 const std::vector<NamedConstant>& named_constants() {
   using C = StepConstants;
   static const std::vector<NamedConstant> all = {
-      {"k_ramp", &C::k_ramp, 10, 1000},
+      {"tile_fixed_s", &C::tile_fixed_s, 0.2e-6, 6e-6},
       {"wave_share", &C::wave_share, 0, 1},
       {"kernel_s", &C::kernel_s, 1e-6, 6e-6},
       {"memory_share", &C::memory_share, 0.6, 0.92},

@@ -22,30 +22,34 @@ std::optional<Infeasible> check_divisibility(const Workload& workload, const Mac
   }
   const bool split_experts = model.is_moe() && p.ep == 1;
   if (!model.is_moe() || model.first_dense_layers > 0) {
-    if (model.ffn_hidden % p.tp != 0) return refuse("tp divides the MLP width " + number(model.ffn_hidden), "tp " + number(p.tp));
+    if (model.ffn_hidden % p.tp != 0)
+      return refuse("tp divides the MLP width " + number(model.ffn_hidden), "tp " + number(p.tp));
   }
   if (split_experts && model.expert_ffn_hidden % p.tp != 0) {
     return refuse("tp divides the expert width " + number(model.expert_ffn_hidden), "tp " + number(p.tp));
   }
   if (model.is_moe() && model.shared_expert_ffn_hidden % p.tp != 0) {
-    return refuse("tp divides the shared experts' width " + number(model.shared_expert_ffn_hidden), "tp " + number(p.tp));
+    return refuse("tp divides the shared experts' width " + number(model.shared_expert_ffn_hidden),
+                  "tp " + number(p.tp));
   }
   if (p.ep > 1) {
     if (!model.is_moe()) return refuse("experts for ep > 1", "a dense model");
-    if (model.experts % p.ep != 0) return refuse("ep divides " + number(model.experts) + " experts", "ep " + number(p.ep));
+    if (model.experts % p.ep != 0)
+      return refuse("ep divides " + number(model.experts) + " experts", "ep " + number(p.ep));
     if ((p.tp * p.cp * p.dp) % p.ep != 0) return refuse("ep divides tp*cp*dp", "ep " + number(p.ep));
   }
   // Stages of equal depth, or the two ends one layer short (they hold embedding and head instead).
   const int chunks = p.pp * p.vpp;
   if (model.layers % chunks != 0 && (model.layers + 2) % chunks != 0) {
-    return refuse("pp*vpp divides " + number(model.layers) + " layers (or " + number(model.layers + 2) + ")", number(chunks));
+    return refuse("pp*vpp divides " + number(model.layers) + " layers (or " + number(model.layers + 2) + ")",
+                  number(chunks));
   }
   if (chunks > model.layers) return refuse("a layer for each of pp*vpp chunks", number(chunks));
   // Context-parallel ranks take two pieces each, one from either end of the sequence, for equal causal work.
   const int sequence_split = (p.cp > 1 ? 2 * p.cp : 1) * (p.sequence_parallel ? p.tp : 1);
   if (workload.sequence_length % sequence_split != 0) {
-    return refuse(std::string(p.cp > 1 ? "2*cp" : "1") + (p.sequence_parallel ? "*tp" : "") + " divides the sequence of " +
-                      number(workload.sequence_length),
+    return refuse(std::string(p.cp > 1 ? "2*cp" : "1") + (p.sequence_parallel ? "*tp" : "") +
+                      " divides the sequence of " + number(workload.sequence_length),
                   number(sequence_split));
   }
   const long long per_step = static_cast<long long>(p.dp) * p.micro_batch;

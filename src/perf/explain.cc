@@ -14,8 +14,8 @@ FormulaInput modelled(std::string name, double value) {
   return input(std::move(name), value, "s", std::string(kLayerModel));
 }
 
-Formula formula(std::string id, double value, std::string unit, std::string expression, std::vector<FormulaInput> inputs,
-                std::string note = {}) {
+Formula formula(std::string id, double value, std::string unit, std::string expression,
+                std::vector<FormulaInput> inputs, std::string note = {}) {
   return {std::move(id), value, std::move(unit), std::move(expression), std::move(inputs), std::move(note)};
 }
 
@@ -33,13 +33,14 @@ std::vector<Formula> stage_formulas(const StepTerms& t, const StepParts& parts) 
               {m, recomputed, modelled("recompute_layer_s", t.recompute_layer_s)}),
       formula("step.tp_exposed_s", parts.tp_exposed_s, "s",
               "micro_batches * (layers * tp_layer_s + recomputed_layers * tp_recompute_s + tp_edge_s)",
-              {m, layers, modelled("tp_layer_s", t.tp_layer_s), recomputed, modelled("tp_recompute_s", t.tp_recompute_s),
-               modelled("tp_edge_s", t.tp_edge_s)}),
+              {m, layers, modelled("tp_layer_s", t.tp_layer_s), recomputed,
+               modelled("tp_recompute_s", t.tp_recompute_s), modelled("tp_edge_s", t.tp_edge_s)}),
       formula("step.cp_exposed_s", parts.cp_exposed_s, "s", "micro_batches * layers * cp_layer_s",
               {m, layers, modelled("cp_layer_s", t.cp_layer_s)}),
-      formula("step.ep_exposed_s", parts.ep_exposed_s, "s",
-              "micro_batches * (layers * ep_layer_s + recomputed_layers * ep_recompute_s)",
-              {m, layers, modelled("ep_layer_s", t.ep_layer_s), recomputed, modelled("ep_recompute_s", t.ep_recompute_s)}),
+      formula(
+          "step.ep_exposed_s", parts.ep_exposed_s, "s",
+          "micro_batches * (layers * ep_layer_s + recomputed_layers * ep_recompute_s)",
+          {m, layers, modelled("ep_layer_s", t.ep_layer_s), recomputed, modelled("ep_recompute_s", t.ep_recompute_s)}),
       formula("step.pp_bubble_s", parts.pp_bubble_s, "s", "bubble_slots * on_stage_s / micro_batches",
               {input("bubble_slots", t.bubble_slots, "1", "(pp - 1) / vpp, a third of it under zero-bubble"),
                input("on_stage_s", on_stage, "s", "compute + recompute + tp + cp + ep"), m},
@@ -56,11 +57,12 @@ std::vector<Formula> whole_formulas(const StepTerms& t, const StepParts& parts) 
                         parts.ep_exposed_s + parts.pp_bubble_s + parts.pp_imbalance_s + parts.pp_p2p_s +
                         parts.dp_exposed_s + parts.optimizer_s;
   return {
-      formula("step.dp_exposed_s", parts.dp_exposed_s, "s",
-              "pow(pow(dp_work_s, q) + pow(dp_traffic_s, q), 1 / q) - dp_work_s + dp_extra_s",
-              {modelled("dp_work_s", t.dp_work_s), modelled("dp_traffic_s", t.dp_traffic_s),
-               input("q", t.dp_overlap_norm, "1", "overlap norm, perf/constants.h"), modelled("dp_extra_s", t.dp_extra_s)},
-              "gradients and weights beside the work they can hide behind"),
+      formula(
+          "step.dp_exposed_s", parts.dp_exposed_s, "s",
+          "pow(pow(dp_work_s, q) + pow(dp_traffic_s, q), 1 / q) - dp_work_s + dp_extra_s",
+          {modelled("dp_work_s", t.dp_work_s), modelled("dp_traffic_s", t.dp_traffic_s),
+           input("q", t.dp_overlap_norm, "1", "overlap norm, perf/constants.h"), modelled("dp_extra_s", t.dp_extra_s)},
+          "gradients and weights beside the work they can hide behind"),
       formula("step.optimizer_s", parts.optimizer_s, "s", "optimizer_s", {modelled("optimizer_s", t.optimizer_s)}),
       formula("step.straggler_s", parts.straggler_s, "s", "straggler_ratio * before_s",
               {input("straggler_ratio", t.straggler_ratio, "1", "jitter * sqrt(2 ln GPUs): expected maximum"),
@@ -85,17 +87,18 @@ Formula total_formula(const StepParts& parts) {
 }
 
 Formula memory_formula(const Memory& memory) {
-  return formula("memory.total_bytes", memory.total_bytes, "bytes",
-                 "weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes + logits_bytes + gathered_bytes + "
-                 "framework_bytes + fragmentation_bytes",
-                 {input("weights_bytes", memory.weights_bytes, "bytes", "memory model"),
-                  input("gradients_bytes", memory.gradients_bytes, "bytes", "memory model"),
-                  input("optimizer_bytes", memory.optimizer_bytes, "bytes", "memory model"),
-                  input("activations_bytes", memory.activations_bytes, "bytes", "memory model"),
-                  input("logits_bytes", memory.logits_bytes, "bytes", "memory model"),
-                  input("gathered_bytes", memory.gathered_bytes, "bytes", "memory model"),
-                  input("framework_bytes", memory.framework_bytes, "bytes", "software stack", true),
-                  input("fragmentation_bytes", memory.fragmentation_bytes, "bytes", "software stack", true)});
+  return formula(
+      "memory.total_bytes", memory.total_bytes, "bytes",
+      "weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes + logits_bytes + gathered_bytes + "
+      "framework_bytes + fragmentation_bytes",
+      {input("weights_bytes", memory.weights_bytes, "bytes", "memory model"),
+       input("gradients_bytes", memory.gradients_bytes, "bytes", "memory model"),
+       input("optimizer_bytes", memory.optimizer_bytes, "bytes", "memory model"),
+       input("activations_bytes", memory.activations_bytes, "bytes", "memory model"),
+       input("logits_bytes", memory.logits_bytes, "bytes", "memory model"),
+       input("gathered_bytes", memory.gathered_bytes, "bytes", "memory model"),
+       input("framework_bytes", memory.framework_bytes, "bytes", "software stack", true),
+       input("fragmentation_bytes", memory.fragmentation_bytes, "bytes", "software stack", true)});
 }
 
 }  // namespace

@@ -9,13 +9,20 @@ namespace {
 // Board power at which a generation's reference part (the SXM or OAM one) is rated: below it clocks drop.
 double reference_power_w(GpuGeneration generation) {
   switch (generation) {
-    case GpuGeneration::kVolta: return 300;
-    case GpuGeneration::kAmpere: return 400;
-    case GpuGeneration::kHopper: return 700;
-    case GpuGeneration::kBlackwell: return 1200;
-    case GpuGeneration::kCdna3: return 750;
-    case GpuGeneration::kCdna4: return 1000;
-    default: return 0;
+    case GpuGeneration::kVolta:
+      return 300;
+    case GpuGeneration::kAmpere:
+      return 400;
+    case GpuGeneration::kHopper:
+      return 700;
+    case GpuGeneration::kBlackwell:
+      return 1200;
+    case GpuGeneration::kCdna3:
+      return 750;
+    case GpuGeneration::kCdna4:
+      return 1000;
+    default:
+      return 0;
   }
 }
 
@@ -41,9 +48,12 @@ double tile_side(double size, double tile) { return std::min(tile, std::ceil(siz
 GemmFormat gemm_format(Precision precision) {
   switch (precision) {
     case Precision::kFp8:
-    case Precision::kMxfp8: return GemmFormat::k8Bit;
-    case Precision::kNvfp4: return GemmFormat::k4Bit;
-    default: return GemmFormat::k16Bit;
+    case Precision::kMxfp8:
+      return GemmFormat::k8Bit;
+    case Precision::kNvfp4:
+      return GemmFormat::k4Bit;
+    default:
+      return GemmFormat::k16Bit;
   }
 }
 
@@ -65,7 +75,11 @@ KernelRates kernel_rates(const Machine& machine, Precision precision, const Step
   rates.memory_bytes_per_s = machine.memory_bytes_per_s * constants.memory_share;
   rates.sm_count = machine.sm_count > 0 ? machine.sm_count : 100;
   rates.tile_n = g.tile_n;
-  rates.k_ramp = constants.k_ramp;
+  // An SM works k off one tile at rate ÷ SMs: the faster the format, the longer the k that hides the same start and
+  // end.
+  for (int f = 0; f < 3; ++f) {
+    rates.k_ramp[f] = constants.tile_fixed_s * rates.gemm_flops[f] / rates.sm_count / (2 * 128 * rates.tile_n);
+  }
   rates.wave_share = constants.wave_share;
   rates.kernel_s = constants.kernel_s;
   return rates;
@@ -82,7 +96,7 @@ double gemm_s(const Gemm& g, const KernelRates& rates) {
   const double waves = std::ceil(g.m / 128) * std::ceil(g.n / rates.tile_n) * g.count / rates.sm_count;
   const double whole_wave = 2 * tile_side(g.m, 128) * tile_side(g.n, rates.tile_n) * g.k * rates.sm_count;
   const double work = (1 - rates.wave_share) * flops(g) + rates.wave_share * whole_wave * std::ceil(waves);
-  const double compute = work / rates.gemm_flops[format] * (1 + rates.k_ramp / g.k);
+  const double compute = work / rates.gemm_flops[format] * (1 + rates.k_ramp[format] / g.k);
   return std::max(compute, gemm_bytes(g, rates) / rates.memory_bytes_per_s) + rates.kernel_s;
 }
 

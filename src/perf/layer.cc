@@ -17,7 +17,9 @@ struct LayerModel::Accumulator {
 };
 
 LayerModel::LayerModel(const Workload& workload, const Machine& machine, const StepConstants& constants)
-    : workload_(workload), machine_(machine), constants_(constants),
+    : workload_(workload),
+      machine_(machine),
+      constants_(constants),
       rates_(kernel_rates(machine, workload.precision, constants)),
       format_(gemm_format(workload.precision)),
       activation_bytes_(rates_.element_bytes[0]),
@@ -64,8 +66,12 @@ void LayerModel::add_attention(Accumulator& sum, const Parallelism& p, double to
     add_gemm(sum, tokens, (a + 2 * g) * qk_dim, h, 1, true, frozen_);
   }
   add_gemm(sum, tokens, h, a * v_dim, 1, true, frozen_);
-  const AttentionShape shape{double(p.micro_batch), double(workload_.sequence_length) / p.cp,
-                             double(workload_.sequence_length), a, qk_dim, v_dim,
+  const AttentionShape shape{double(p.micro_batch),
+                             double(workload_.sequence_length) / p.cp,
+                             double(workload_.sequence_length),
+                             a,
+                             qk_dim,
+                             v_dim,
                              windowed ? model.attention_window : 0};
   const AttentionTime time = attention_time(shape, workload_.attention, rates_, constants_);
   sum.attention_forward_s += time.forward_s;
@@ -102,8 +108,9 @@ void LayerModel::add_elementwise(Accumulator& sum, const Parallelism& p, double 
   const ModelArchitecture& model = workload_.model;
   const bool fused = workload_.stack.fused_elementwise;
   const double norm_tokens = p.sequence_parallel ? tokens / p.tp : tokens;
-  const double norms = norm_tokens * model.hidden * (fused ? constants_.norm_passes_fused : constants_.norm_passes_eager) *
-                       model.norms_per_layer / 2;
+  const double norms = norm_tokens * model.hidden *
+                       (fused ? constants_.norm_passes_fused : constants_.norm_passes_eager) * model.norms_per_layer /
+                       2;
   const double qkv_width = double(model.heads + 2 * model.kv_heads) * model.head_dim / p.tp;
   const double qkv = tokens * qkv_width * (fused ? constants_.qkv_passes_fused : constants_.qkv_passes_eager);
   const double width = moe ? model.top_k * model.expert_ffn_hidden + model.shared_expert_ffn_hidden : model.ffn_hidden;
@@ -168,8 +175,10 @@ void LayerModel::add_communication(LayerCost& cost, const Parallelism& p, const 
   const double activation = tokens * model.hidden * activation_bytes_;
   if (p.tp > 1) {
     const GroupPlace place = place_group(machine_, p.tp, strides.tp);
-    const double once = collective_s(Collective::kAllReduce, activation, machine_, place, constants_.tp_bus_share, constants_);
-    // One after the attention output, one after the MLP; routed experts need none, their all-to-all brings the sum home.
+    const double once =
+        collective_s(Collective::kAllReduce, activation, machine_, place, constants_.tp_bus_share, constants_);
+    // One after the attention output, one after the MLP; routed experts need none, their all-to-all brings the sum
+    // home.
     const double reductions = moe && p.ep > 1 ? (model.shared_expert_ffn_hidden > 0 ? 1.5 : 1) : 2;
     const double shown = workload_.stack.tp_overlap ? constants_.tp_overlap_exposed : 1;
     cost.tp_forward_s = reductions * once * shown;
@@ -180,8 +189,8 @@ void LayerModel::add_communication(LayerCost& cost, const Parallelism& p, const 
     const GroupPlace place = place_group(machine_, p.cp, strides.cp);
     const double kv_width = model.is_mla() ? model.mla_kv_rank + model.mla_rope_head_dim
                                            : 2.0 * std::max(double(model.kv_heads) / p.tp, 1.0) * model.head_dim;
-    const double ring = collective_s(Collective::kAllGather, tokens * p.cp * kv_width * activation_bytes_, machine_, place,
-                                     constants_.cp_bus_share, constants_);
+    const double ring = collective_s(Collective::kAllGather, tokens * p.cp * kv_width * activation_bytes_, machine_,
+                                     place, constants_.cp_bus_share, constants_);
     // Forward: keys and values travel while attention runs on the previous block; backward also brings gradients home.
     const double total = 3 * ring;
     const double hidden = cost.attention_s * (p.cp - 1) / p.cp;
@@ -222,7 +231,7 @@ LayerCost LayerModel::one_layer(const Parallelism& p, const GroupStrides& stride
   const double share = workload_.stack.selective_share;
   cost.selective_s = share > 0 ? share * cost.forward_s : sum.attention_forward_s;
   cost.selective_flops = share > 0 ? share * cost.forward_flops : sum.attention_flops;
-  double issue = workload_.stack.cuda_graphs        ? 0
+  double issue = workload_.stack.cuda_graphs         ? 0
                  : workload_.stack.fused_elementwise ? constants_.issue_fused_s
                                                      : constants_.issue_eager_s;
   if (moe) issue *= constants_.issue_moe;
@@ -274,7 +283,8 @@ EdgeCost LayerModel::edge(const Parallelism& p, const GroupStrides& strides) con
   if (p.tp > 1) {
     const GroupPlace place = place_group(machine_, p.tp, strides.tp);
     const double activation = tokens * model.hidden * activation_bytes_;
-    cost.tp_s = 2 * collective_s(Collective::kAllReduce, activation, machine_, place, constants_.tp_bus_share, constants_);
+    cost.tp_s =
+        2 * collective_s(Collective::kAllReduce, activation, machine_, place, constants_.tp_bus_share, constants_);
   }
   return cost;
 }

@@ -14,9 +14,9 @@ namespace tare {
 struct LayerCost {
   // One layer, one micro-batch, seconds; kernels only, communication apart.
   double forward_s = 0, backward_s = 0;
-  double full_s = 0;                 // what full recomputation repeats: the forward, or its issue where that is longer
-  double selective_s = 0;            // what selective recomputation repeats
-  double issue_s = 0;                // CPU time to issue the layer's forward + backward
+  double full_s = 0;       // what full recomputation repeats: the forward, or its issue where that is longer
+  double selective_s = 0;  // what selective recomputation repeats
+  double issue_s = 0;      // CPU time to issue the layer's forward + backward
   double forward_issue_s = 0;
   double gemm_s = 0, attention_s = 0, elementwise_s = 0;  // forward + backward, by kind
   // Communication that shows.
@@ -27,17 +27,17 @@ struct LayerCost {
   double flops = 0, forward_flops = 0, selective_flops = 0;
 };
 
-struct EdgeCost {                    // embedding and head
-  double head_s = 0;                 // forward + backward of the LM head and the loss, one micro-batch
+struct EdgeCost {     // embedding and head
+  double head_s = 0;  // forward + backward of the LM head and the loss, one micro-batch
   double embedding_s = 0;
-  double tp_s = 0;                   // embedding all-reduce and the loss's small ones
+  double tp_s = 0;  // embedding all-reduce and the loss's small ones
   double flops = 0;
 };
 
 struct RankCost {
-  LayerCost layer;                   // the mean layer (dense and MoE, windowed and full, weighted)
+  LayerCost layer;  // the mean layer (dense and MoE, windowed and full, weighted)
   EdgeCost edge;
-  double p2p_s = 0;                  // one activation to the next stage; needs the stride, set by StepModel
+  double p2p_s = 0;  // one activation to the next stage; needs the stride, set by StepModel
 };
 
 // GPUs between neighbouring ranks of a group, by where the rank layout puts its axis.
@@ -69,9 +69,9 @@ class LayerModel {
   const StepConstants& constants_;
   KernelRates rates_;
   GemmFormat format_ = GemmFormat::k16Bit;
-  double activation_bytes_ = 2;      // of one element, in memory and on a link
+  double activation_bytes_ = 2;  // of one element, in memory and on a link
   bool block_scaled_ = false;
-  bool frozen_ = false;              // LoRA, QLoRA: base weights get no gradient
+  bool frozen_ = false;  // LoRA, QLoRA: base weights get no gradient
 };
 
 }  // namespace tare

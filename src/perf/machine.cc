@@ -8,9 +8,7 @@
 namespace tare {
 namespace {
 
-bool is_server_part(const Accelerator& accelerator) {
-  return !equals_ignoring_case(accelerator.form_factor, "pcie");
-}
+bool is_server_part(const Accelerator& accelerator) { return !equals_ignoring_case(accelerator.form_factor, "pcie"); }
 
 // Bytes per second and direction that PCIe moves in practice: 85 % of the line rate after encoding and packet headers.
 double pcie_bytes_per_s(int generation, int lanes) {
@@ -47,7 +45,8 @@ void set_links(Machine& machine, const Accelerator& accelerator, const NodeType&
     machine.in_domain = bridge;
     machine.domain_gpus = std::max(type.gpus, 1);
   }
-  machine.between_nodes = {LinkKind::kNetwork, type.inter_node_bytes_per_s_per_gpu.value_or(0), network_latency_s(type.nic_kind)};
+  machine.between_nodes = {LinkKind::kNetwork, type.inter_node_bytes_per_s_per_gpu.value_or(0),
+                           network_latency_s(type.nic_kind)};
 }
 
 DeliveryEffect delivery_effect(const Catalog& catalog, const Delivery& delivery) {
@@ -108,14 +107,21 @@ Machine make_machine(const Catalog& catalog, const Cluster& cluster) {
 double peak_flops(const Machine& machine, Precision precision) {
   const double half = machine.peak_bf16_flops > 0 ? machine.peak_bf16_flops : machine.peak_fp16_flops;
   switch (precision) {
-    case Precision::kFp32: return machine.peak_fp32_flops;
-    case Precision::kTf32: return std::max(machine.peak_tf32_flops, machine.peak_fp32_flops);
-    case Precision::kFp16: return machine.peak_fp16_flops > 0 ? machine.peak_fp16_flops : half;
-    case Precision::kBf16: return half;
+    case Precision::kFp32:
+      return machine.peak_fp32_flops;
+    case Precision::kTf32:
+      return std::max(machine.peak_tf32_flops, machine.peak_fp32_flops);
+    case Precision::kFp16:
+      return machine.peak_fp16_flops > 0 ? machine.peak_fp16_flops : half;
+    case Precision::kBf16:
+      return half;
     case Precision::kFp8:
-    case Precision::kMxfp8: return machine.peak_fp8_flops > 0 ? machine.peak_fp8_flops : half;
+    case Precision::kMxfp8:
+      return machine.peak_fp8_flops > 0 ? machine.peak_fp8_flops : half;
     case Precision::kNvfp4:
-      return machine.peak_fp4_flops > 0 ? machine.peak_fp4_flops : machine.peak_fp8_flops > 0 ? machine.peak_fp8_flops : half;
+      return machine.peak_fp4_flops > 0   ? machine.peak_fp4_flops
+             : machine.peak_fp8_flops > 0 ? machine.peak_fp8_flops
+                                          : half;
   }
   return half;
 }

@@ -10,8 +10,8 @@ enum class LinkKind { kNvlink, kXgmi, kPcie, kNetwork };
 
 struct Link {
   LinkKind kind = LinkKind::kNetwork;
-  double bytes_per_s = 0;   // per GPU and direction
-  double latency_s = 0;     // of one hop
+  double bytes_per_s = 0;  // per GPU and direction
+  double latency_s = 0;    // of one hop
 };
 
 // What the delivery does to a step: by axis, each with a low and a high beside the base in the catalog's parameters.
@@ -22,9 +22,9 @@ struct DeliveryEffect {
 };
 
 struct Machine {
-  std::string gpu;                    // accelerator id
+  std::string gpu;  // accelerator id
   GpuGeneration generation = GpuGeneration::kUnknown;
-  bool server_part = true;            // SXM/OAM/superchip (not a PCIe consumer card)
+  bool server_part = true;  // SXM/OAM/superchip (not a PCIe consumer card)
   double peak_fp16_flops = 0, peak_bf16_flops = 0, peak_fp8_flops = 0, peak_fp4_flops = 0;  // 0 = not native
   double peak_fp32_flops = 0, peak_tf32_flops = 0;
   double memory_bytes = 0;
@@ -32,16 +32,16 @@ struct Machine {
   double tdp_w = 0;
   int sm_count = 0;
   int gpus_per_node = 1;
-  int domain_gpus = 1;                // GPUs in one NVLink domain
-  int gpus = 1;                       // in the cluster
-  Link in_domain;                     // NVLink, xGMI or, without either, PCIe
-  Link in_node;                       // between domains of one node (PCIe)
-  Link between_nodes;                 // 0 bytes/s = unknown
-  double oversubscription = 1;        // of leaf uplinks, ≥ 1
-  int gpus_per_leaf = 0;              // 0 = one leaf
-  double host_bytes_per_s = 0;        // PCIe or C2C, per GPU and direction
-  double host_memory_bytes = 0;       // per GPU; 0 = unknown
-  double storage_bytes_per_s = 0;     // reads of the whole cluster from where the data lies; 0 = unknown
+  int domain_gpus = 1;             // GPUs in one NVLink domain
+  int gpus = 1;                    // in the cluster
+  Link in_domain;                  // NVLink, xGMI or, without either, PCIe
+  Link in_node;                    // between domains of one node (PCIe)
+  Link between_nodes;              // 0 bytes/s = unknown
+  double oversubscription = 1;     // of leaf uplinks, ≥ 1
+  int gpus_per_leaf = 0;           // 0 = one leaf
+  double host_bytes_per_s = 0;     // PCIe or C2C, per GPU and direction
+  double host_memory_bytes = 0;    // per GPU; 0 = unknown
+  double storage_bytes_per_s = 0;  // reads of the whole cluster from where the data lies; 0 = unknown
   DeliveryEffect delivery;
 };
 

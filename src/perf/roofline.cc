@@ -15,7 +15,8 @@ class RooflineBuilder {
 
   void gemm(std::string name, double m, double n, double k, double count, GemmFormat format) {
     const Gemm g{m, n, k, count, format};
-    add(std::move(name), flops(g), gemm_bytes(g, rates_), gemm_s(g, rates_), format == GemmFormat::k16Bit ? wide_peak_ : peak_);
+    add(std::move(name), flops(g), gemm_bytes(g, rates_), gemm_s(g, rates_),
+        format == GemmFormat::k16Bit ? wide_peak_ : peak_);
   }
 
   void add(std::string name, double flops, double bytes, double time_s, double peak) {
@@ -50,7 +51,12 @@ void add_attention_rows(RooflineBuilder& out, const Workload& w, const Paralleli
   const double qk = model.is_mla() ? model.mla_nope_head_dim + model.mla_rope_head_dim : model.head_dim;
   const double v = model.is_mla() ? model.mla_v_head_dim : model.head_dim;
   if (!model.is_mla()) out.gemm("attention qkv", tokens, (a + 2 * g) * qk, model.hidden, 1, format);
-  const AttentionShape shape{double(p.micro_batch), double(w.sequence_length) / p.cp, double(w.sequence_length), a, qk, v,
+  const AttentionShape shape{double(p.micro_batch),
+                             double(w.sequence_length) / p.cp,
+                             double(w.sequence_length),
+                             a,
+                             qk,
+                             v,
                              model.window_every == 1 ? model.attention_window : 0};
   const AttentionTime time = attention_time(shape, w.attention, rates, constants);
   const double io = tokens * (2 * a * (qk + v) / 2 + 2 * g * (qk + v) / 2) * 2;

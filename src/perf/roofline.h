@@ -18,8 +18,8 @@ struct RooflineRow {
   double intensity_flops_per_byte = 0;
   double ridge_flops_per_byte = 0;
   std::string bound;
-  double time_s = 0;               // modelled, one micro-batch, one layer (or the head), forward
-  double efficiency_ratio = 0;     // of the roof at that intensity
+  double time_s = 0;            // modelled, one micro-batch, one layer (or the head), forward
+  double efficiency_ratio = 0;  // of the roof at that intensity
 };
 
 std::vector<RooflineRow> roofline(StepModel& model, const Parallelism& parallelism);

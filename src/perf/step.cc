@@ -51,18 +51,22 @@ StepParts parts_of(const StepTerms& t, unsigned without) {
   StepParts parts;
   parts.compute_s = (without & kWithoutKernel) ? t.model_flops / t.peak_flops : m * (t.layers * t.layer_s + t.edge_s);
   parts.recompute_s = kept(kWithoutRecompute) * m * t.recomputed_layers * t.recompute_layer_s;
-  parts.tp_exposed_s = kept(kWithoutTp) * m *
-                       (t.layers * t.tp_layer_s + kept(kWithoutRecompute) * t.recomputed_layers * t.tp_recompute_s + t.tp_edge_s);
+  parts.tp_exposed_s =
+      kept(kWithoutTp) * m *
+      (t.layers * t.tp_layer_s + kept(kWithoutRecompute) * t.recomputed_layers * t.tp_recompute_s + t.tp_edge_s);
   parts.cp_exposed_s = kept(kWithoutCp) * m * t.layers * t.cp_layer_s;
-  parts.ep_exposed_s =
-      kept(kWithoutEp) * m * (t.layers * t.ep_layer_s + kept(kWithoutRecompute) * t.recomputed_layers * t.ep_recompute_s);
-  const double on_stage = parts.compute_s + parts.recompute_s + parts.tp_exposed_s + parts.cp_exposed_s + parts.ep_exposed_s;
+  parts.ep_exposed_s = kept(kWithoutEp) * m *
+                       (t.layers * t.ep_layer_s + kept(kWithoutRecompute) * t.recomputed_layers * t.ep_recompute_s);
+  const double on_stage =
+      parts.compute_s + parts.recompute_s + parts.tp_exposed_s + parts.cp_exposed_s + parts.ep_exposed_s;
   parts.pp_bubble_s = kept(kWithoutBubble) * t.bubble_slots * on_stage / m;
   parts.pp_imbalance_s = kept(kWithoutBubble) * m * (t.slowest_stage_s - t.stage_s);
   parts.pp_p2p_s = kept(kWithoutPp) * m * t.p2p_s;
-  parts.dp_exposed_s = kept(kWithoutDp) * (overlapped_s(t.dp_work_s, t.dp_traffic_s, t.dp_overlap_norm) - t.dp_work_s + t.dp_extra_s);
+  parts.dp_exposed_s =
+      kept(kWithoutDp) * (overlapped_s(t.dp_work_s, t.dp_traffic_s, t.dp_overlap_norm) - t.dp_work_s + t.dp_extra_s);
   parts.optimizer_s = kept(kWithoutOptimizer) * t.optimizer_s;
-  const double before = on_stage + parts.pp_bubble_s + parts.pp_imbalance_s + parts.pp_p2p_s + parts.dp_exposed_s + parts.optimizer_s;
+  const double before =
+      on_stage + parts.pp_bubble_s + parts.pp_imbalance_s + parts.pp_p2p_s + parts.dp_exposed_s + parts.optimizer_s;
   parts.straggler_s = kept(kWithoutStraggler) * t.straggler_ratio * before;
   parts.delivery_s = kept(kWithoutDelivery) * t.delivery_ratio * before;
   const double busy = before + parts.straggler_s + parts.delivery_s;
@@ -71,9 +75,15 @@ StepParts parts_of(const StepTerms& t, unsigned without) {
 }
 
 StepModel::StepModel(Workload workload, Machine machine, RankLayout layout, const StepConstants& constants)
-    : workload_(std::move(workload)), machine_(std::move(machine)), layout_(layout), constants_(constants),
-      layers_(workload_, machine_, constants_), memory_(workload_), parameters_(count_parameters(workload_.model)),
-      model_flops_per_token_(model_flops_per_token(workload_)), trainable_(trainable_parameters(workload_)),
+    : workload_(std::move(workload)),
+      machine_(std::move(machine)),
+      layout_(layout),
+      constants_(constants),
+      layers_(workload_, machine_, constants_),
+      memory_(workload_),
+      parameters_(count_parameters(workload_.model)),
+      model_flops_per_token_(model_flops_per_token(workload_)),
+      trainable_(trainable_parameters(workload_)),
       cache_(256) {
   peak_precision_ = workload_.precision;
   peak_flops_ = peak_flops(machine_, workload_.precision);
@@ -93,10 +103,18 @@ int StepModel::stride_of(Axis axis, const Parallelism& p) const {
   for (const Axis inner : layout_.order) {
     if (inner == axis) break;
     switch (inner) {
-      case Axis::kTp: stride *= p.tp; break;
-      case Axis::kCp: stride *= p.cp; break;
-      case Axis::kDp: stride *= p.dp; break;
-      case Axis::kPp: stride *= p.pp; break;
+      case Axis::kTp:
+        stride *= p.tp;
+        break;
+      case Axis::kCp:
+        stride *= p.cp;
+        break;
+      case Axis::kDp:
+        stride *= p.dp;
+        break;
+      case Axis::kPp:
+        stride *= p.pp;
+        break;
     }
   }
   return stride;
@@ -146,8 +164,8 @@ double StepModel::optimizer_s(const Parallelism& p) const {
   const double local = trainable_ / (double(p.tp) * p.pp * shards);
   const double relative = workload_.optimizer == "sgd" ? 0.45 : workload_.optimizer == "adam_8bit" ? 0.6 : 1;
   if (p.offload == Offload::kNone) {
-    return constants_.step_fixed_s + local * constants_.optimizer_bytes * relative /
-                                         (machine_.memory_bytes_per_s * constants_.optimizer_share);
+    return constants_.step_fixed_s +
+           local * constants_.optimizer_bytes * relative / (machine_.memory_bytes_per_s * constants_.optimizer_share);
   }
   // Gradients go to the host, the CPU streams the states, weights come back.
   const double host_link = machine_.host_bytes_per_s > 0 ? machine_.host_bytes_per_s : 12e9;
@@ -161,7 +179,8 @@ StepModel::DpTraffic StepModel::dp_traffic(const Parallelism& p) const {
   const SoftwareStack& stack = workload_.stack;
   const double moe_layers = model.is_moe() ? model.layers - model.first_dense_layers : 0;
   const double head = model.tied_embeddings ? 0 : parameters_.head;
-  const double dense_layers = parameters_.total - parameters_.embedding - head - moe_layers * parameters_.experts_per_layer;
+  const double dense_layers =
+      parameters_.total - parameters_.embedding - head - moe_layers * parameters_.experts_per_layer;
   const double edge = p.pp > 1 ? std::max(parameters_.embedding, parameters_.head) : parameters_.embedding + head;
   const bool frozen = workload_.method == Method::kLora || workload_.method == Method::kQlora;
   const double weight_bytes = workload_.method == Method::kQlora ? 0.52 : stack.fp8_gather ? 1 : 2;
@@ -255,11 +274,13 @@ StepTerms StepModel::terms(const Parallelism& p) {
     const double most = std::ceil(t.layers);
     const double last = model_layers - most * (p.pp - 1);
     const double one = per_layer + recompute / t.layers;
-    t.slowest_stage_s = std::max({t.stage_s, most * one + cost.edge.embedding_s, std::max(last, 0.0) * one + cost.edge.head_s + cost.edge.tp_s});
+    t.slowest_stage_s = std::max(
+        {t.stage_s, most * one + cost.edge.embedding_s, std::max(last, 0.0) * one + cost.edge.head_s + cost.edge.tp_s});
     t.bubble_slots = double(p.pp - 1) / p.vpp * (p.schedule == PipelineSchedule::kZeroBubble ? 1.0 / 3 : 1.0);
     const double activation = double(p.micro_batch) * workload_.sequence_length / p.cp * workload_.model.hidden *
                               rates().element_bytes[0] / p.tp;
-    const double message = point_to_point_s(activation, machine_, stride_of(Axis::kPp, p), constants_.pp_bus_share, constants_);
+    const double message =
+        point_to_point_s(activation, machine_, stride_of(Axis::kPp, p), constants_.pp_bus_share, constants_);
     t.p2p_s = 2 * p.vpp * message * constants_.p2p_exposed;
   }
   dp_terms(p, t);
@@ -270,7 +291,8 @@ StepTerms StepModel::terms(const Parallelism& p) {
   const double recomputed_flops = p.recompute == Recompute::kFull        ? layer.forward_flops
                                   : p.recompute == Recompute::kSelective ? layer.selective_flops
                                                                          : 0;
-  t.hardware_flops = t.micro_batches * (t.layers * layer.flops + t.recomputed_layers * recomputed_flops + cost.edge.flops / p.pp);
+  t.hardware_flops =
+      t.micro_batches * (t.layers * layer.flops + t.recomputed_layers * recomputed_flops + cost.edge.flops / p.pp);
   t.model_flops = model_flops_per_token_ * tokens_per_step(workload_) / gpus(p);
   t.peak_flops = peak_flops_;
   return t;

@@ -49,13 +49,13 @@ struct Step {
   StepParts parts;
   double tokens_per_s = 0;
   double tokens_per_s_per_gpu = 0;
-  double model_flops_per_gpu = 0;      // of one step
-  double hardware_flops_per_gpu = 0;   // with recomputation
-  double peak_flops = 0;               // dense, of the precision named by `peak_precision`
+  double model_flops_per_gpu = 0;     // of one step
+  double hardware_flops_per_gpu = 0;  // with recomputation
+  double peak_flops = 0;              // dense, of the precision named by `peak_precision`
   Precision peak_precision = Precision::kBf16;
   double mfu_ratio = 0;
   double hfu_ratio = 0;
-  double kernel_busy_ratio = 0;        // share of the step in which the GPU runs a kernel
+  double kernel_busy_ratio = 0;  // share of the step in which the GPU runs a kernel
   Memory memory;
 };
 
@@ -63,16 +63,16 @@ struct Step {
 enum Without : unsigned {
   kWithoutNothing = 0,
   kWithoutData = 1u << 0,
-  kWithoutBubble = 1u << 1,      // pp_bubble_s and pp_imbalance_s
+  kWithoutBubble = 1u << 1,  // pp_bubble_s and pp_imbalance_s
   kWithoutTp = 1u << 2,
   kWithoutDp = 1u << 3,
-  kWithoutPp = 1u << 4,          // p2p
+  kWithoutPp = 1u << 4,  // p2p
   kWithoutEp = 1u << 5,
   kWithoutCp = 1u << 6,
   kWithoutStraggler = 1u << 7,
   kWithoutDelivery = 1u << 8,
   kWithoutRecompute = 1u << 9,
-  kWithoutKernel = 1u << 10,     // kernels at peak: compute_s = model FLOPs ÷ dense peak
+  kWithoutKernel = 1u << 10,  // kernels at peak: compute_s = model FLOPs ÷ dense peak
   kWithoutOptimizer = 1u << 11,
 };
 
@@ -81,32 +81,33 @@ struct Infeasible {
   std::string reason;
   std::string needed, had;
 };
-std::optional<Infeasible> check_divisibility(const Workload& workload, const Machine& machine, const Parallelism& parallelism);
+std::optional<Infeasible> check_divisibility(const Workload& workload, const Machine& machine,
+                                             const Parallelism& parallelism);
 
 // Everything the parts are made of, named as in docs/step-model.md; explain() prints the parts in these terms.
 struct StepTerms {
-  double micro_batches = 0;        // per data-parallel rank
-  double layers = 0;               // on a mean stage
-  double layer_s = 0;              // forward + backward kernels of one layer, one micro-batch
-  double edge_s = 0;               // embedding, head and loss, one micro-batch, spread over the stages
-  double recomputed_layers = 0;    // on a mean stage
+  double micro_batches = 0;      // per data-parallel rank
+  double layers = 0;             // on a mean stage
+  double layer_s = 0;            // forward + backward kernels of one layer, one micro-batch
+  double edge_s = 0;             // embedding, head and loss, one micro-batch, spread over the stages
+  double recomputed_layers = 0;  // on a mean stage
   double recompute_layer_s = 0;
   double tp_layer_s = 0, tp_recompute_s = 0, tp_edge_s = 0;
   double cp_layer_s = 0;
   double ep_layer_s = 0, ep_recompute_s = 0;
-  double stage_s = 0;              // one micro-batch on a mean stage, forward + backward, with its communication
+  double stage_s = 0;  // one micro-batch on a mean stage, forward + backward, with its communication
   double slowest_stage_s = 0;
-  double bubble_slots = 0;         // micro-batches of one stage that the pipeline waits
-  double p2p_s = 0;                // exposed, of one micro-batch
-  double dp_overlap_norm = 2;      // q of the overlap, perf/constants.h
-  double dp_work_s = 0;            // compute that gradient and weight traffic can hide behind
-  double dp_traffic_s = 0;         // that traffic alone
-  double dp_extra_s = 0;           // traffic that nothing hides
+  double bubble_slots = 0;     // micro-batches of one stage that the pipeline waits
+  double p2p_s = 0;            // exposed, of one micro-batch
+  double dp_overlap_norm = 2;  // q of the overlap, perf/constants.h
+  double dp_work_s = 0;        // compute that gradient and weight traffic can hide behind
+  double dp_traffic_s = 0;     // that traffic alone
+  double dp_extra_s = 0;       // traffic that nothing hides
   double optimizer_s = 0;
   double data_read_s = 0;
   double straggler_ratio = 0;
   double delivery_ratio = 0;
-  double hardware_flops = 0;       // per GPU and step
+  double hardware_flops = 0;  // per GPU and step
   double model_flops = 0;
   double peak_flops = 0;
 };
@@ -175,7 +176,7 @@ class StepModel {
   Machine machine_;
   RankLayout layout_;
   StepConstants constants_;
-  LayerModel layers_;       // refers to the three above
+  LayerModel layers_;  // refers to the three above
   MemoryModel memory_;
   ParameterCount parameters_;
   double model_flops_per_token_ = 0;

@@ -65,8 +65,25 @@ TEST(Gemm, RaggedTilesAreComputedWhole) {
 // At k = k_ramp filling and draining the main loop costs as much as the loop.
 TEST(Gemm, ShortInnerDimensionCostsARamp) {
   KernelRates rates = exact_rates();
-  rates.k_ramp = 256;
+  rates.k_ramp[0] = 256;
   EXPECT_DOUBLE_EQ(gemm_s({128, 128, 256}, rates), 2 * 2.0 * 128 * 128 * 256 / 100e12);
+}
+
+// A tile of 128 × 128 on an SM that sustains 1e12 FLOP/s works 2·128·128·k off: tile_fixed_s = 2·128·128·k ÷ 1e12 hides
+// behind the same k whatever the format; at twice the rate it takes twice the k.
+TEST(Gemm, RampGrowsWithTheRateOfAnSm) {
+  Machine machine;
+  machine.generation = GpuGeneration::kAmpere;
+  machine.peak_bf16_flops = 100e12;
+  machine.peak_fp8_flops = 200e12;
+  machine.memory_bytes_per_s = 1e12;
+  machine.sm_count = 100;
+  StepConstants constants;
+  constants.generation[static_cast<std::size_t>(GpuGeneration::kAmpere)] = {1, 1, 1, 1, 1, 128};
+  constants.tile_fixed_s = 2.0 * 128 * 128 * 64 / 1e12;
+  const KernelRates rates = kernel_rates(machine, Precision::kBf16, constants);
+  EXPECT_DOUBLE_EQ(rates.k_ramp[0], 64);
+  EXPECT_DOUBLE_EQ(rates.k_ramp[1], 128);
 }
 
 TEST(Gemm, StartUpIsAdded) {

@@ -12,7 +12,7 @@ namespace tare::test {
 inline StepConstants exact_constants() {
   StepConstants c;
   for (GenerationConstants& g : c.generation) g = {1, 1, 1, 1, 1, 128};
-  c.k_ramp = c.wave_share = c.kernel_s = c.power_exponent = 0;
+  c.tile_fixed_s = c.wave_share = c.kernel_s = c.power_exponent = 0;
   c.memory_share = c.flash1_share = c.head_dim_64_share = 1;
   c.attention_backward = 2;
   c.softmax_passes = 0;
