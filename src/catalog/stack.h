@@ -33,21 +33,21 @@ struct SoftwareStack {
   std::string fp4_recipe;                  // what "FP4" really runs: fp8 for QoNF4 storage
   double selective_share = 0;        // selective recompute repeats this share of a forward; 0 = the attention core,
                                      // else a per-operation policy (attention output and every second GEMM kept)
-  bool interleaves = false;                // pipelines run one layer a chunk when the number of chunks is not stated
+  bool interleaves = false;          // pipelines run one layer a chunk when the number of chunks is not stated
   bool lora_attention_only = false;  // adapters on the attention projections alone
   bool fused_cross_entropy = false;  // logits never stored in fp32
   std::string states = "mixed";      // mixed: 16-bit weights beside fp32 masters; fp32: the parameters are fp32 and
                                      // cast on use (FSDP, autocast); pure: all states in the compute type
-  bool fp8_mlp_input = false;              // under 8-bit GEMMs the MLP's activation keeps its input in 8 bit too
+  bool fp8_mlp_input = false;        // under 8-bit GEMMs the MLP's activation keeps its input in 8 bit too
   bool dropout = false;              // trained with dropout: its masks and outputs are kept
-  bool adapter_dropout = false;            // LoRA with dropout: each adapted GEMM keeps its own input and mask
-  int qlora_element_bytes = 2;             // of activations under QLoRA: 4 where what is not quantised stays in fp32
+  bool adapter_dropout = false;      // LoRA with dropout: each adapted GEMM keeps its own input and mask
+  int qlora_element_bytes = 2;       // of activations under QLoRA: 4 where what is not quantised stays in fp32
   bool expands_kv = false;           // grouped keys and values repeated to all heads before the kernel (SDPA)
   double logit_bytes = 0;            // per logit at the loss's peak; 0: 2 with fused cross-entropy, else 10
-  double step_bytes = 0;  // per parameter of the optimizer's shard, copies made for its step (DeepSpeed: fp32
-                          // gradients of the partition and the flat 16-bit ones they come from)
-  bool whole_gradients = false;            // FSDP accumulates micro-batches without reducing: gradients whole until the last
-  bool edges_apart = false;                // FSDP gathers embedding and head on their own, not as one root unit
+  double step_bytes = 0;         // per parameter of the optimizer's shard, copies made for its step (DeepSpeed: fp32
+                                 // gradients of the partition and the flat 16-bit ones they come from)
+  bool whole_gradients = false;  // FSDP accumulates micro-batches without reducing: gradients whole until the last
+  bool edges_apart = false;      // FSDP gathers embedding and head on their own, not as one root unit
   bool keeps_stage_outputs = false;  // a pipeline stage holds its output besides what the next stage received
   double fixed_memory_bytes = 0;     // context, workspaces, NCCL buffers
   double fragmentation_ratio = 0;    // share of the peak allocated that the allocator adds

@@ -64,7 +64,7 @@ using GroupKey = std::tuple<std::string, std::string>;  // instance, region
 // Rows that become no offer, by reason, at the first row of each.
 class LeftOut {
  public:
-  void add(const TableReader& row, std::string_view column, std::string reason, std::string help = {}) {
+  void add(const TableReader& row, std::string_view column, const std::string& reason, std::string help = {}) {
     const auto [entry, is_new] = reasons_.try_emplace(reason);
     if (is_new) {
       entry->second.first = row.at(column, "left-out", reason, std::move(help));
@@ -233,7 +233,7 @@ std::string provider_of_path(std::string_view path, const Catalog& known) {
   if (!last.empty()) return last;
   const std::size_t slash = text.find_last_of('/');
   const std::string name = slash == std::string::npos ? text : text.substr(slash + 1);
-  const std::string stem = name.substr(0, name.find('.'));
+  std::string stem = name.substr(0, name.find('.'));
   if (stem != "vms" || slash == std::string::npos) return stem;
   const std::string folder = text.substr(0, slash);
   return folder.substr(folder.find_last_of('/') + 1);

@@ -11,25 +11,25 @@
 
 namespace tare {
 
-enum class Method { kPretrain, kFull, kLora, kQlora };   // rlhf, serve and experiment come with their own parts
-std::string_view name_of(Method method);                 // pretrain, full, lora, qlora
+enum class Method { kPretrain, kFull, kLora, kQlora };  // rlhf, serve and experiment come with their own parts
+std::string_view name_of(Method method);                // pretrain, full, lora, qlora
 std::optional<Method> parse_method(std::string_view text);
 
 enum class AttentionKernel { kDefault, kStandard, kFlash1, kFlash2, kFlash3 };
-std::string_view name_of(AttentionKernel kernel);        // default, standard, flash1, flash2, flash3
+std::string_view name_of(AttentionKernel kernel);  // default, standard, flash1, flash2, flash3
 std::optional<AttentionKernel> parse_attention_kernel(std::string_view text);
 
 // Low-rank adapters on the named projections.
 struct Lora {
   int rank = 16;
   bool query = true, key = true, value = true, output = true, mlp = true;
-  bool embeddings = false;              // embedding and LM head trained in full besides (PEFT's modules_to_save)
+  bool embeddings = false;  // embedding and LM head trained in full besides (PEFT's modules_to_save)
 };
 
 struct JobRequirements {
-  std::string tenancy = "any";          // any, dedicated
-  std::string host = "any";             // any, bare_metal, vm
-  std::vector<std::string> regions;     // globs; empty = any
+  std::string tenancy = "any";       // any, dedicated
+  std::string host = "any";          // any, bare_metal, vm
+  std::vector<std::string> regions;  // globs; empty = any
   std::vector<std::string> certifications;
 };
 
@@ -40,13 +40,13 @@ struct DataSet {
 
 struct CheckpointPolicy {
   enum class Every { kAuto, kSteps, kSeconds } every = Every::kAuto;
-  double value = 0;                     // steps or seconds
+  double value = 0;  // steps or seconds
   bool async = true;
 };
 
 struct SearchSpace {
-  std::vector<int> gpus;                // sizes to try; empty = {64}
-  std::vector<std::string> offers;      // globs over offer ids; empty = every offer
+  std::vector<int> gpus;            // sizes to try; empty = {64}
+  std::vector<std::string> offers;  // globs over offer ids; empty = every offer
 };
 
 struct Job {
@@ -55,10 +55,10 @@ struct Job {
   Method method = Method::kPretrain;
   double tokens = 0;
   int sequence_length = 0;
-  int global_batch = 0;                 // sequences
+  int global_batch = 0;  // sequences
   Precision precision = Precision::kBf16;
-  std::string optimizer = "adam";       // adam, sgd, adam_8bit
-  std::string stack;                    // software stack id (perf/stack.h); empty = the default, marked assumed
+  std::string optimizer = "adam";  // adam, sgd, adam_8bit
+  std::string stack;               // software stack id (perf/stack.h); empty = the default, marked assumed
   AttentionKernel attention = AttentionKernel::kDefault;
   Lora lora;
   std::optional<double> deadline_s;

@@ -38,7 +38,8 @@ TEST(Embedded, IsSortedByName) {
 
 // A reader that looks one byte past the end finds a NUL, as it does in a std::string.
 TEST(Embedded, IsFollowedByANul) {
-  for (const EmbeddedFile& file : embedded_files()) EXPECT_EQ(*(file.text.data() + file.text.size()), '\0') << file.name;
+  for (const EmbeddedFile& file : embedded_files())
+    EXPECT_EQ(*(file.text.data() + file.text.size()), '\0') << file.name;
 }
 
 }  // namespace
