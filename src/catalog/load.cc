@@ -31,7 +31,8 @@ class TableSource {
   TableSource(std::string overlay_directory, Diagnostics& diagnostics)
       : overlay_(std::move(overlay_directory)), diagnostics_(diagnostics) {}
 
-  // Reports a directory that cannot be read and CSV files whose name no table has: a typo would pass in silence.
+  // Reports a directory that cannot be read or holds no table, and CSV files whose name no table has: a typo would pass
+  // in silence.
   void check_overlay() const;
   // The texts of a table from the shipped one to the overlaid one; none where there is none.
   std::vector<TableText> layers(std::string_view name) const;
@@ -52,9 +53,12 @@ void TableSource::check_overlay() const {
   std::vector<std::string> known = table_names();
   for (const EmbeddedFile& file : embedded_files()) known.emplace_back(file.name);
   std::error_code code;
+  bool has_table = false;
   for (fs::directory_iterator entry(overlay_, code), end; !code && entry != end; entry.increment(code)) {
     const std::string name = entry->path().filename().string();
-    if (entry->path().extension() != ".csv" || std::count(known.begin(), known.end(), name) > 0) continue;
+    if (entry->path().extension() != ".csv") continue;
+    has_table = true;
+    if (std::count(known.begin(), known.end(), name) > 0) continue;
     const std::string near = did_you_mean(name, table_names());
     Diagnostic diagnostic = make_error(
         "unknown-table", fmt::format("unknown table {}", in_quotes(name)),
@@ -64,6 +68,11 @@ void TableSource::check_overlay() const {
   }
   if (code) {
     Diagnostic diagnostic = make_error("cannot-read", "cannot read the catalog directory: " + code.message(),
+                                       "name a directory with files such as offers.csv");
+    diagnostic.file = overlay_;
+    diagnostics_.push_back(std::move(diagnostic));
+  } else if (!has_table) {
+    Diagnostic diagnostic = make_error("no-table", "expected tables of the catalog, found none",
                                        "name a directory with files such as offers.csv");
     diagnostic.file = overlay_;
     diagnostics_.push_back(std::move(diagnostic));

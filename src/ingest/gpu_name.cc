@@ -30,6 +30,14 @@ Form stated_form(const GpuHints& hints) {
   return Form::kUnstated;
 }
 
+// "sxm2" where one of the texts says which socket; V100 came in two.
+std::string stated_socket(const GpuHints& hints) {
+  const std::string text = to_lower(hints.name + ' ' + hints.detail + ' ' + hints.instance);
+  const std::size_t at = text.find("sxm");
+  if (at == std::string::npos || at + 3 >= text.size()) return {};
+  return text[at + 3] >= '0' && text[at + 3] <= '9' ? text.substr(at, 4) : std::string();
+}
+
 Form form_of(const Accelerator& accelerator) {
   if (has_word(to_lower(accelerator.id), "-nvl")) return Form::kNvl;
   return equals_ignoring_case(accelerator.form_factor, "pcie") ? Form::kCard : Form::kModule;
@@ -92,6 +100,9 @@ GpuMatch match_gpu(const Catalog& catalog, const GpuHints& hints) {
   if (memory) std::erase_if(candidates, [&](const Accelerator* a) { return !has_size(*a, *memory); });
   const Form form = stated_form(hints);
   if (form != Form::kUnstated) std::erase_if(candidates, [&](const Accelerator* a) { return form_of(*a) != form; });
+  if (const std::string socket = stated_socket(hints); !socket.empty()) {
+    keep_if_any(candidates, [&](const Accelerator* a) { return has_word(to_lower(a->id), socket); });
+  }
   if (candidates.empty()) return {};
   if (candidates.size() == 1) return {candidates.front(), ""};
 

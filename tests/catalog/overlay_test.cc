@@ -36,9 +36,17 @@ class Overlay : public testing::Test {
   std::string directory_;
 };
 
-TEST_F(Overlay, AnEmptyDirectoryChangesNothing) {
+TEST_F(Overlay, ADirectoryWithoutTables) {
+  write("README.txt", "prices were here\n");
+  EXPECT_EQ(errors(),
+            "DIR: error: expected tables of the catalog, found none [no-table]\n"
+            "  help: name a directory with files such as offers.csv\n");
+}
+
+TEST_F(Overlay, ATableWithoutRowsChangesNothing) {
+  write("offers.csv", "provider,instance,gpu,gpus,price_usd_per_h\n");
   const auto catalog = load_catalog(directory_);
-  ASSERT_TRUE(catalog);
+  ASSERT_TRUE(catalog) << render(catalog.error());
   EXPECT_EQ(catalog->offers.size(), load_catalog()->offers.size());
 }
 

@@ -31,6 +31,8 @@ TEST(MatchGpu, NamesOfClouds) {
       {{"A100", "", "x", "lab", 40}, "A100-SXM4-40GB", false},
       {{"NVIDIA A100-SXM4-80GB", "", "x", "lab", 80}, "A100-SXM4-80GB", true},
       {{"V100-32GB", "", "sxm2-box", "lab", {}}, "V100-SXM2-32GB", true},
+      {{"V100-32GB", "Tesla V100-SXM3-32GB", "x", "lab", {}}, "V100-SXM3-32GB", true},
+      {{"V100-32GB", "", "sxm-box", "lab", {}}, "V100-SXM2-32GB", false},
       {{"H200", "", "x", "lab", 141}, "H200", true},
       {{"H200", "", "x", "lab", 140.25}, "H200", true},
       {{"B200", "", "x", "lab", 180}, "B200", true},
