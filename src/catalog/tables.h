@@ -2,7 +2,7 @@
 //
 // Each takes what its rows may refer to. What is wrong goes to `diagnostics`; the row is returned all the same, so that
 // one error is not followed by one for each row that refers to it.
-// Columns are read by name; docs/catalog.md lists them.
+// Columns are read by name; data/catalog/README.md describes them.
 #pragma once
 
 #include <string>
