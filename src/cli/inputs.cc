@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 
@@ -127,6 +128,14 @@ Result<Choice> choice_of_offer(const std::string& pattern, const Arguments& argu
   return Choice{offer->id, std::move(*cluster), gpus};
 }
 
+std::vector<int> without_repeats(const std::vector<int>& numbers) {
+  std::vector<int> kept;
+  for (const int number : numbers) {
+    if (std::find(kept.begin(), kept.end(), number) == kept.end()) kept.push_back(number);
+  }
+  return kept;
+}
+
 Result<void> check_counts(const Arguments& arguments) {
   const std::size_t given = arguments.texts("offer").size() + arguments.texts("on").size();
   if (arguments.integers("gpus").size() > 1) {
@@ -165,7 +174,7 @@ Result<PlanRequest> read_request(const Arguments& arguments, const Catalog& cata
   if (!errors.empty()) return tl::unexpected(errors);
 
   request.job = std::move(*job);
-  if (arguments.has("gpus")) request.job.search.gpus = arguments.integers("gpus");
+  if (arguments.has("gpus")) request.job.search.gpus = without_repeats(arguments.integers("gpus"));
   const bool searches_job = arguments.verb == Verb::kPlan && !arguments.has("offers");
   if (!searches_job) {  // what the job would have searched does not matter
     std::erase_if(request.job.warnings, [](const Diagnostic& warning) { return warning.rule == "no-offer"; });

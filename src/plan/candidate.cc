@@ -19,15 +19,16 @@ Workload workload_of(const Job& job, const Catalog& catalog, std::vector<std::st
   if (job.stack.empty()) assumed.push_back("stack = " + stack.id + " (none stated)");
   Workload workload = make_workload(job, stack, &assumed);
   // The dataset is read once over the run, in step with the tokens.
-  if (job.data.bytes && job.tokens > 0) workload.data_bytes_per_step = *job.data.bytes * tokens_per_step(job) / job.tokens;
+  if (job.data.bytes && job.tokens > 0)
+    workload.data_bytes_per_step = *job.data.bytes * tokens_per_step(job) / job.tokens;
   return workload;
 }
 
 // The machine of the GPUs the job uses: the cluster's, cut down where not all of it is needed.
-Machine machine_of(const Catalog& catalog, const Candidate& candidate) {
-  Machine machine = make_machine(catalog, candidate.cluster);
-  machine.gpus = candidate.gpus;
-  machine.gpus_per_node = std::min(machine.gpus_per_node, candidate.gpus);
+Machine machine_of(const Catalog& catalog, const Cluster& cluster, int gpus) {
+  Machine machine = make_machine(catalog, cluster);
+  machine.gpus = gpus;
+  machine.gpus_per_node = std::min(machine.gpus_per_node, gpus);
   return machine;
 }
 
@@ -37,7 +38,8 @@ Refusal memory_refusal(const Candidate& candidate, const SearchResult& found, do
   refusal.gpus = candidate.gpus;
   refusal.reason = "memory";
   refusal.needed = format_gib(found.least_memory_bytes) + " (" + to_text(found.least_memory) + ")";
-  refusal.had = format_gib(usable_memory_bytes(capacity)) + " usable of " + format_gib(capacity) + " per " + candidate.node_type.gpu;
+  refusal.had = format_gib(usable_memory_bytes(capacity)) + " usable of " + format_gib(capacity) + " per " +
+                candidate.node_type.gpu;
   refusal.nearest = std::move(nearest);
   return refusal;
 }
@@ -49,17 +51,19 @@ std::string nearest_size_that_fits(const PlanRequest& request, const Workload& w
     larger.gpus = machine.gpus * times;
     StepModel model(workload, larger);
     const Space space = make_space(workload, larger, request.space);
-    if (search(model, space, usable_memory_bytes(machine.memory_bytes)).best) return "fits on " + std::to_string(larger.gpus) + " GPUs";
+    if (search(model, space, usable_memory_bytes(machine.memory_bytes)).best)
+      return "fits on " + std::to_string(larger.gpus) + " GPUs";
   }
-  return "no size up to " + std::to_string(machine.gpus * 8) + " GPUs fits: a GPU with more memory, LoRA or a smaller sequence";
+  return "no size up to " + std::to_string(machine.gpus * 8) +
+         " GPUs fits: a GPU with more memory, LoRA or a smaller sequence";
 }
 
 double checkpoint_bytes_of(const Workload& workload, const Catalog& catalog) {
   return parameter(catalog, "ckpt_bytes_param").base * trainable_parameters(workload);
 }
 
-RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate, const Workload& workload,
-                   const Machine& machine, const Step& step) {
+RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
+                   const Workload& workload, const Machine& machine, const Step& step) {
   RunInput input;
   input.tokens = request.job.tokens;
   input.tokens_per_step = tokens_per_step(workload);
@@ -80,8 +84,24 @@ RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Can
 
 }  // namespace
 
-PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate, StepModel& model,
-                        const Parallelism& parallelism, std::vector<std::string> assumed) {
+StepModel step_model(const Job& job, const Catalog& catalog, const Cluster& cluster, int gpus) {
+  std::vector<std::string> assumed;
+  return {workload_of(job, catalog, assumed), machine_of(catalog, cluster, gpus)};
+}
+
+Cluster first_nodes(Cluster cluster, int nodes) {
+  if (nodes >= static_cast<int>(cluster.nodes.size())) return cluster;
+  cluster.nodes.resize(static_cast<std::size_t>(nodes));
+  const auto beyond = [nodes](int node) { return node >= nodes; };
+  for (Leaf& leaf : cluster.leaves) std::erase_if(leaf.nodes, beyond);
+  std::erase_if(cluster.leaves, [](const Leaf& leaf) { return leaf.nodes.empty(); });
+  for (auto& domain : cluster.nvlink_domains) std::erase_if(domain, beyond);
+  std::erase_if(cluster.nvlink_domains, [](const std::vector<int>& domain) { return domain.empty(); });
+  return cluster;
+}
+
+PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
+                        StepModel& model, const Parallelism& parallelism, std::vector<std::string> assumed) {
   const Machine& machine = model.machine();
   PlanOption option;
   option.offer = candidate.offer;
@@ -89,7 +109,8 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   option.gpu = machine.gpu;
   option.gpus = candidate.gpus;
   option.nodes = static_cast<int>(candidate.cluster.nodes.size());
-  option.stale = candidate.offer.purchase != Purchase::kOwned && is_stale(candidate.offer, request.as_of, request.stale_after_days);
+  option.stale = candidate.offer.purchase != Purchase::kOwned &&
+                 is_stale(candidate.offer, request.as_of, request.stale_after_days);
   option.fabric_assumed = candidate.cluster.fabric_assumed;
   option.parallelism = parallelism;
   option.step = model.evaluate(parallelism);
@@ -108,10 +129,13 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   bill.step_time_after_removal_s = remove_causes(model, parallelism);
   option.bill = make_bill(bill, catalog);
   const bool hourly = option.offer.purchase != Purchase::kOwned && option.offer.price_usd_per_h.has_value();
-  option.price_usd_per_gpu_h = hourly ? price_usd_per_gpu_h(option.offer)
-                               : option.bill.billed_gpu_hours > 0 ? option.bill.total.usd / option.bill.billed_gpu_hours : 0;
-  option.meets_deadline = option.run.finishes && (!request.job.deadline_s || option.run.wall_s <= *request.job.deadline_s);
-  option.meets_budget = is_known(option.bill) && (!request.job.budget_usd || option.bill.total.usd <= *request.job.budget_usd);
+  option.price_usd_per_gpu_h = hourly                             ? price_usd_per_gpu_h(option.offer)
+                               : option.bill.billed_gpu_hours > 0 ? option.bill.total.usd / option.bill.billed_gpu_hours
+                                                                  : 0;
+  option.meets_deadline =
+      option.run.finishes && (!request.job.deadline_s || option.run.wall_s <= *request.job.deadline_s);
+  option.meets_budget =
+      is_known(option.bill) && (!request.job.budget_usd || option.bill.total.usd <= *request.job.budget_usd);
   if (option.fabric_assumed) assumed.push_back("fabric between nodes (--assume-fabric)");
   option.assumed = std::move(assumed);
   return option;
@@ -121,13 +145,14 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
   CandidateResult result;
   std::vector<std::string> assumed;
   Workload workload = workload_of(request.job, catalog, assumed);
-  const Machine machine = machine_of(catalog, candidate);
+  const Machine machine = machine_of(catalog, candidate.cluster, candidate.gpus);
   StepModel model(workload, machine);
   const double capacity = usable_memory_bytes(machine.memory_bytes);
   if (request.job.parallelism) {
     Parallelism pinned = *request.job.parallelism;
     if (const auto no = check_divisibility(workload, machine, pinned)) {
-      result.outcome = Refusal{candidate.offer.id, candidate.gpus, no->reason, no->needed, no->had, "another [parallelism]"};
+      result.outcome =
+          Refusal{candidate.offer.id, candidate.gpus, no->reason, no->needed, no->had, "another [parallelism]"};
       return result;
     }
     result.searched.evaluated = 1;
@@ -139,14 +164,20 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
     const Space space = make_space(workload, machine, request.space);
     result.indivisible = space.indivisible;
     if (space.size == 0) {
-      result.outcome = Refusal{candidate.offer.id, candidate.gpus, "divisibility", "degrees that divide " + std::to_string(candidate.gpus) + " GPUs, the batch and the layers",
-                               "none", "a global batch that is a multiple of the GPUs"};
+      result.outcome =
+          Refusal{candidate.offer.id,
+                  candidate.gpus,
+                  "divisibility",
+                  "degrees that divide " + std::to_string(candidate.gpus) + " GPUs, the batch and the layers",
+                  "none",
+                  "a global batch that is a multiple of the GPUs"};
       return result;
     }
     result.searched = search(model, space, capacity);
   }
   if (!result.searched.best) {
-    const std::string nearest = request.job.parallelism ? "another [parallelism]" : nearest_size_that_fits(request, workload, machine);
+    const std::string nearest =
+        request.job.parallelism ? "another [parallelism]" : nearest_size_that_fits(request, workload, machine);
     result.outcome = memory_refusal(candidate, result.searched, machine.memory_bytes, nearest);
     return result;
   }

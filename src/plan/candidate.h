@@ -11,8 +11,8 @@ namespace tare {
 struct Candidate {
   Offer offer;
   NodeType node_type;
-  Cluster cluster;        // exactly the nodes it takes
-  int gpus = 0;           // used by the job
+  Cluster cluster;  // exactly the nodes it takes
+  int gpus = 0;     // used by the job
   bool own_cluster = false;
 };
 
@@ -25,8 +25,14 @@ struct CandidateResult {
 // Searches (or takes the job's pinned parallelism) and prices it. Thread-safe: reads only.
 CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate);
 
+// The step model that a job on the first `gpus` GPUs of a cluster is evaluated with.
+StepModel step_model(const Job& job, const Catalog& catalog, const Cluster& cluster, int gpus);
+
+// The first `nodes` nodes of a person's own cluster.
+Cluster first_nodes(Cluster cluster, int nodes);
+
 // The cheap part for a parallelism found before on an equal machine.
-PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate, StepModel& model,
-                        const Parallelism& parallelism, std::vector<std::string> assumed);
+PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
+                        StepModel& model, const Parallelism& parallelism, std::vector<std::string> assumed);
 
 }  // namespace tare

@@ -21,18 +21,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 // One unit sold has `offer.gpus` GPUs; the job takes whole units.
 int units_for(int gpus, int per_unit) { return (gpus + per_unit - 1) / per_unit; }
 
-// The first `nodes` nodes of a person's own cluster.
-Cluster first_nodes(Cluster cluster, int nodes) {
-  if (nodes >= static_cast<int>(cluster.nodes.size())) return cluster;
-  cluster.nodes.resize(static_cast<std::size_t>(nodes));
-  const auto beyond = [nodes](int node) { return node >= nodes; };
-  for (Leaf& leaf : cluster.leaves) std::erase_if(leaf.nodes, beyond);
-  std::erase_if(cluster.leaves, [](const Leaf& leaf) { return leaf.nodes.empty(); });
-  for (auto& domain : cluster.nvlink_domains) std::erase_if(domain, beyond);
-  std::erase_if(cluster.nvlink_domains, [](const std::vector<int>& domain) { return domain.empty(); });
-  return cluster;
-}
-
 Offer offer_of(const Cluster& cluster) {
   if (cluster.offer) return *cluster.offer;
   Offer offer;
@@ -44,6 +32,8 @@ Offer offer_of(const Cluster& cluster) {
   offer.delivery = cluster.delivery;
   return offer;
 }
+
+std::string gpus_text(int gpus) { return std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs"); }
 
 struct Candidates {
   std::vector<Candidate> tried;
@@ -63,8 +53,8 @@ void add_offers(const PlanRequest& request, const Catalog& catalog, int gpus, Ca
     Result<Cluster> cluster = cluster_from_offer(catalog, *offer, nodes, request.assume_fabric);
     if (!cluster) {
       const Diagnostic& first = cluster.error().front();
-      out.refused.push_back({offer->id, gpus, first.rule, "the bandwidth between " + std::to_string(nodes) + " nodes", "unknown",
-                             "--assume-fabric 400Gb/s, or at most " + std::to_string(offer->gpus) + " GPUs"});
+      out.refused.push_back({offer->id, gpus, first.rule, "the bandwidth between " + std::to_string(nodes) + " nodes",
+                             "unknown", "--assume-fabric 400Gb/s, or at most " + gpus_text(offer->gpus)});
       continue;
     }
     out.tried.push_back({*offer, type, std::move(*cluster), gpus, false});
@@ -82,7 +72,8 @@ void add_clusters(const PlanRequest& request, int gpus, Candidates& out) {
     const int nodes = units_for(gpus, type.gpus);
     const int had = static_cast<int>(cluster.nodes.size());
     if (nodes > had) {
-      out.refused.push_back({offer.id, gpus, "cluster_size", std::to_string(gpus) + " GPUs", std::to_string(had * type.gpus),
+      out.refused.push_back({offer.id, gpus, "cluster_size", std::to_string(gpus) + " GPUs",
+                             std::to_string(had * type.gpus),
                              "search.gpus = [" + std::to_string(had * type.gpus) + "]"});
       continue;
     }
@@ -90,12 +81,15 @@ void add_clusters(const PlanRequest& request, int gpus, Candidates& out) {
   }
 }
 
-// Each candidate on its own thread's turn; results stand at their candidate's index, so the order never depends on timing.
-std::vector<CandidateResult> evaluate_all(const PlanRequest& request, const Catalog& catalog, const std::vector<Candidate>& candidates) {
+// Each candidate on its own thread's turn; results stand at their candidate's index, so the order never depends on
+// timing.
+std::vector<CandidateResult> evaluate_all(const PlanRequest& request, const Catalog& catalog,
+                                          const std::vector<Candidate>& candidates) {
   std::vector<CandidateResult> results(candidates.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i = next++; i < candidates.size(); i = next++) results[i] = evaluate_candidate(request, catalog, candidates[i]);
+    for (std::size_t i = next++; i < candidates.size(); i = next++)
+      results[i] = evaluate_candidate(request, catalog, candidates[i]);
   };
   const int threads = std::clamp(request.threads, 1, std::max(1, static_cast<int>(candidates.size())));
   std::vector<std::thread> pool;
@@ -127,9 +121,10 @@ void rank(const PlanRequest& request, Plan& plan) {
       const double money = request.job.budget_usd ? o.bill.total.usd / *request.job.budget_usd : 0;
       return std::max(time, money);
     };
-    const PlanOption& closest = *std::min_element(plan.options.begin(), plan.options.end(),
-                                                  [&](const PlanOption& a, const PlanOption& b) { return miss(a) < miss(b); });
-    plan.closest = closest.offer.id + " on " + std::to_string(closest.gpus) + " GPUs: " + format_duration(closest.run.wall_s);
+    const PlanOption& closest =
+        *std::min_element(plan.options.begin(), plan.options.end(),
+                          [&](const PlanOption& a, const PlanOption& b) { return miss(a) < miss(b); });
+    plan.closest = closest.offer.id + " on " + gpus_text(closest.gpus) + ": " + format_duration(closest.run.wall_s);
     if (request.job.deadline_s) plan.closest += " of " + format_duration(*request.job.deadline_s);
     plan.closest += ", " + format_usd(closest.bill.total.usd);
     if (request.job.budget_usd) plan.closest += " of " + format_usd(*request.job.budget_usd);
@@ -146,7 +141,10 @@ Result<void> check_request(const PlanRequest& request, const Catalog& catalog) {
                 near.empty() ? "tare catalog stacks lists them" : "did you mean \"" + near + "\"?");
   }
   if (!job.search.offers.empty() && match_offers(catalog, job.search.offers).empty() && request.clusters.empty()) {
-    return fail("no-offer", "no offer matches " + join(job.search.offers, ", "), "tare catalog offers lists the ids");
+    std::vector<std::string> globs;
+    for (const std::string& glob : job.search.offers) globs.push_back(in_quotes(glob));
+    return fail("no-offer", "no offer matches " + join(globs, ", "),
+                unknown_offer(catalog, job.search.offers.front()).help);
   }
   return {};
 }
@@ -189,14 +187,17 @@ Result<PlanOption> estimate(const PlanRequest& request, const Catalog& catalog, 
   const int nodes = units_for(gpus, type.gpus);
   const int had = static_cast<int>(cluster.nodes.size());
   if (nodes > had) {
-    return fail("cluster_size", std::to_string(gpus) + " GPUs asked of a cluster of " + std::to_string(had * type.gpus));
+    return fail("cluster_size",
+                std::to_string(gpus) + " GPUs asked of a cluster of " + std::to_string(had * type.gpus));
   }
   Candidate candidate{offer_of(cluster), type, first_nodes(cluster, nodes), gpus, true};
   CandidateResult result = evaluate_candidate(request, catalog, candidate);
   if (auto* option = std::get_if<PlanOption>(&result.outcome)) return std::move(*option);
   const Refusal& refusal = std::get<Refusal>(result.outcome);
-  return fail(refusal.reason, "cannot run on " + std::to_string(gpus) + " GPUs of " + refusal.offer + ": needs " + refusal.needed +
-                                  ", has " + refusal.had, refusal.nearest);
+  return fail(refusal.reason,
+              "cannot run on " + gpus_text(gpus) + " of " + refusal.offer + ": needs " + refusal.needed + ", has " +
+                  refusal.had,
+              refusal.nearest);
 }
 
 }  // namespace tare
