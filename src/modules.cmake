@@ -23,5 +23,4 @@ set(TARE_MODULE_LIBRARIES
   "base: fmt::fmt"
   "ingest: simdjson::simdjson"
   "plan: Threads::Threads"
-  "cli: CLI11::CLI11"
 )

@@ -10,7 +10,7 @@
 #include "report/text_layout.h"
 
 #ifndef TARE_VERSION
-#define TARE_VERSION "0.1.0"
+#define TARE_VERSION "unknown"  // the build defines it: project() of CMakeLists.txt
 #endif
 
 namespace tare {
