@@ -60,6 +60,7 @@ std::vector<CatalogItem> select(std::vector<CatalogItem> items, const std::strin
 
 Diagnostic nothing_matches(const std::string& kind, const std::string& word, const std::vector<CatalogItem>& items) {
   std::vector<std::string> ids;
+  ids.reserve(items.size());
   for (const CatalogItem& item : items) ids.push_back(item.id);
   const std::string near = did_you_mean(word, ids);
   return make_error("unknown-id", fmt::format("nothing of the catalog's {} matches '{}'", kind, word),

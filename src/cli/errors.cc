@@ -37,7 +37,7 @@ std::string paint_first_line(std::string_view line, Severity severity, bool colo
 }  // namespace
 
 std::string paint_diagnostic(const Diagnostic& diagnostic, const Terminal& terminal) {
-  const std::string plain = render(diagnostic);
+  std::string plain = render(diagnostic);
   if (!terminal.color) return plain;
   std::string painted;
   std::size_t number = 0;

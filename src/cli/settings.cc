@@ -14,7 +14,7 @@ namespace {
 // Switches are spelled in more ways outside a command line.
 std::string normalized(const Flag& flag, std::string value) {
   if (flag.kind != ValueKind::kSwitch) return value;
-  const std::string lower = to_lower(value);
+  std::string lower = to_lower(value);
   if (lower == "1" || lower == "yes" || lower == "on") return "true";
   if (lower == "0" || lower == "no" || lower == "off") return "false";
   return lower;

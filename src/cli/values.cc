@@ -14,8 +14,8 @@ namespace {
 
 using Complaint = std::optional<Diagnostic>;
 
-// Larger clusters and thread counts than this are typing errors; the model's integers stay far from overflow.
-constexpr int kLargestCount = 10'000'000;
+// Larger clusters than this are typing errors, in job files too; the model's integers stay far from overflow.
+constexpr int kLargestCount = 1'000'000;
 constexpr int kHighestZeroStage = 3;
 
 Complaint complain(std::string_view text, std::string_view expected, std::string help = {}) {

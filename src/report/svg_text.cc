@@ -27,7 +27,7 @@ std::string_view word(Anchor anchor) {
   return "start";
 }
 
-std::string with_tooltip(std::string element, std::string_view name, std::string_view tooltip) {
+std::string with_tooltip(const std::string& element, std::string_view name, std::string_view tooltip) {
   if (tooltip.empty()) return element + "/>\n";
   return element + fmt::format("><title>{}</title></{}>\n", escape(tooltip), name);
 }
