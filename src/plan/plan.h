@@ -19,20 +19,20 @@ struct SpaceLimits {
   std::vector<Recompute> recompute;
   std::vector<Offload> offload;
   std::vector<PipelineSchedule> schedule;  // of pipelines with vpp = 1
-  bool partial_recompute = false;      // full recompute of 1 … n layers of a stage (the large space)
+  bool partial_recompute = false;          // full recompute of 1 … n layers of a stage (the large space)
 };
 
 struct PlanRequest {
   Job job;
   Date as_of;
-  std::optional<int> max_price_age_days;   // leave older and undated prices out
+  std::optional<int> max_price_age_days;  // leave older and undated prices out
   int stale_after_days = 180;
   std::optional<AssumedFabric> assume_fabric;
   bool include_suspect = false;
-  std::vector<Cluster> clusters;           // the person's own, ranked beside the offers
+  std::vector<Cluster> clusters;  // the person's own, ranked beside the offers
   SpaceLimits space;
   int threads = 2;
-  std::string objective = "cost";          // cost, time
+  std::string objective = "cost";  // cost, time
 };
 
 struct PlanOption {
@@ -47,9 +47,9 @@ struct PlanOption {
   bool fabric_assumed = false;
   Parallelism parallelism;
   Step step;
-  double capacity_bytes = 0;               // of one GPU
+  double capacity_bytes = 0;  // of one GPU
   Run run;
-  double price_usd_per_gpu_h = 0;          // as billed; for owned hardware the whole hourly cost
+  double price_usd_per_gpu_h = 0;  // as billed; for owned hardware the whole hourly cost
   std::string price_date;
   bool meets_deadline = true;
   bool meets_budget = true;
@@ -60,21 +60,21 @@ struct PlanOption {
 struct Refusal {
   std::string offer;
   int gpus = 0;
-  std::string reason;                      // memory, divisibility, no_known_fabric, stale_price, tenancy, …
+  std::string reason;  // memory, divisibility, no_known_fabric, stale_price, tenancy, …
   std::string needed, had;
-  std::string nearest;                     // the nearest change that would make it fit
+  std::string nearest;  // the nearest change that would make it fit
 };
 
 struct Plan {
   Job job;
-  long long configurations = 0;            // evaluated or proven no better by a bound
+  long long configurations = 0;  // evaluated or proven no better by a bound
   long long pruned = 0;
   std::map<std::string, long long> infeasible;  // configurations refused, by reason
   double elapsed_s = 0;
   int stale_prices = 0;
-  std::vector<PlanOption> options;         // ranked
+  std::vector<PlanOption> options;  // ranked
   std::vector<Refusal> refused;
-  std::string closest;                     // when nothing meets deadline and budget: what is closest and by how much
+  std::string closest;  // when nothing meets deadline and budget: what is closest and by how much
 };
 
 Result<Plan> make_plan(const PlanRequest& request, const Catalog& catalog);

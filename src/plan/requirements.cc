@@ -7,14 +7,17 @@
 namespace tare {
 namespace {
 
-Refusal refuse(const Offer& offer, int gpus, std::string reason, std::string needed, std::string had, std::string nearest) {
+Refusal refuse(const Offer& offer, int gpus, std::string reason, std::string needed, std::string had,
+               std::string nearest) {
   return {offer.id, gpus, std::move(reason), std::move(needed), std::move(had), std::move(nearest)};
 }
 
-std::optional<Refusal> check_delivery(const JobRequirements& require, const Offer& offer, const NodeType& type, int gpus) {
+std::optional<Refusal> check_delivery(const JobRequirements& require, const Offer& offer, const NodeType& type,
+                                      int gpus) {
   const std::string& tenancy = offer.delivery.tenancy != "unknown" ? offer.delivery.tenancy : type.delivery.tenancy;
   if (require.tenancy == "dedicated" && tenancy != "dedicated") {
-    return refuse(offer, gpus, "tenancy", "dedicated", tenancy, "an offer with dedicated tenancy, or require.tenancy = \"any\"");
+    return refuse(offer, gpus, "tenancy", "dedicated", tenancy,
+                  "an offer with dedicated tenancy, or require.tenancy = \"any\"");
   }
   const std::string& host = offer.delivery.host != "unknown" ? offer.delivery.host : type.delivery.host;
   if (require.host != "any" && host != require.host) {
@@ -37,17 +40,20 @@ std::optional<Refusal> check_place(const JobRequirements& require, const Offer& 
                                  [&](const std::string& had) { return equals_ignoring_case(had, wanted); });
     if (has) continue;
     const std::string had = offer.certifications.empty() ? "none known" : join(offer.certifications, ", ");
-    return refuse(offer, gpus, "certification", wanted, had, "state it in an overlay of offers.csv once the provider has shown it");
+    return refuse(offer, gpus, "certification", wanted, had,
+                  "state it in an overlay of offers.csv once the provider has shown it");
   }
   return std::nullopt;
 }
 
 std::optional<Refusal> check_price(const PlanRequest& request, const Offer& offer, int gpus) {
   if (!offer.suspect.empty() && !request.include_suspect) {
-    return refuse(offer, gpus, "suspect_price", "a price without doubt", offer.suspect, "--include-suspect ranks it all the same");
+    return refuse(offer, gpus, "suspect_price", "a price without doubt", offer.suspect,
+                  "--include-suspect ranks it all the same");
   }
   if (offer.purchase != Purchase::kOwned && !offer.price_usd_per_h) {
-    return refuse(offer, gpus, "no_price", "a price per hour", "none", "add one to the cluster file or to an overlay of offers.csv");
+    return refuse(offer, gpus, "no_price", "a price per hour", "none",
+                  "add one to the cluster file or to an overlay of offers.csv");
   }
   if (request.max_price_age_days && offer.purchase != Purchase::kOwned &&
       is_stale(offer, request.as_of, *request.max_price_age_days)) {
@@ -60,13 +66,15 @@ std::optional<Refusal> check_price(const PlanRequest& request, const Offer& offe
 
 }  // namespace
 
-std::optional<Refusal> check_requirements(const PlanRequest& request, const Offer& offer, const NodeType& type, int gpus) {
+std::optional<Refusal> check_requirements(const PlanRequest& request, const Offer& offer, const NodeType& type,
+                                          int gpus) {
   if (auto refusal = check_price(request, offer, gpus)) return refusal;
   if (auto refusal = check_delivery(request.job.require, offer, type, gpus)) return refusal;
   if (auto refusal = check_place(request.job.require, offer, gpus)) return refusal;
   const int nodes = (gpus + offer.gpus - 1) / offer.gpus;
   if (type.max_cluster_nodes && nodes > *type.max_cluster_nodes) {
-    return refuse(offer, gpus, "cluster_limit", std::to_string(nodes) + " nodes", std::to_string(*type.max_cluster_nodes),
+    return refuse(offer, gpus, "cluster_limit", std::to_string(nodes) + " nodes",
+                  std::to_string(*type.max_cluster_nodes),
                   "at most " + std::to_string(*type.max_cluster_nodes * offer.gpus) + " GPUs of this offer");
   }
   return std::nullopt;

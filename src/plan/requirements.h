@@ -9,6 +9,7 @@ namespace tare {
 
 // The first requirement an offer does not meet, as a refusal; nullopt = it may be tried. Unknown delivery refuses only
 // what the job requires ("dedicated" of an offer whose tenancy is unknown).
-std::optional<Refusal> check_requirements(const PlanRequest& request, const Offer& offer, const NodeType& node_type, int gpus);
+std::optional<Refusal> check_requirements(const PlanRequest& request, const Offer& offer, const NodeType& node_type,
+                                          int gpus);
 
 }  // namespace tare

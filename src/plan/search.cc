@@ -29,7 +29,7 @@ double group_bound_s(StepModel& model, const Space& space, const SpaceGroup& gro
 struct Best {
   double time_s = std::numeric_limits<double>::infinity();
   std::size_t group = 0;
-  long long index = 0;               // within the group
+  long long index = 0;  // within the group
   bool better(double time, std::size_t g, long long i) const {
     if (time != time_s) return time < time_s;
     return g != group ? g < group : i < index;
@@ -56,9 +56,8 @@ SearchResult search(StepModel& model, const Space& space, double capacity_bytes)
   for (std::size_t g = 0; g < bound.size(); ++g) bound[g] = group_bound_s(model, space, space.groups[g]);
   std::vector<std::size_t> order(bound.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return bound[a] != bound[b] ? bound[a] < bound[b] : a < b;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return bound[a] != bound[b] ? bound[a] < bound[b] : a < b; });
   Best best;
   for (const std::size_t g : order) {
     const SpaceGroup& group = space.groups[g];

@@ -54,7 +54,8 @@ std::vector<int> ep_choices(const Workload& workload, const SpaceLimits& limits)
   const int experts = workload.model.experts;
   if (limits.ep.empty()) return divisors(experts, experts);
   std::vector<int> result;
-  std::copy_if(limits.ep.begin(), limits.ep.end(), std::back_inserter(result), [&](int ep) { return experts % ep == 0; });
+  std::copy_if(limits.ep.begin(), limits.ep.end(), std::back_inserter(result),
+               [&](int ep) { return experts % ep == 0; });
   return result;
 }
 
@@ -62,7 +63,9 @@ std::vector<int> ep_choices(const Workload& workload, const SpaceLimits& limits)
 void fill_pipelines(const Workload& workload, const SpaceLimits& limits, Space& space) {
   const int layers = workload.model.layers;
   space.vpp_of_pp.assign(static_cast<std::size_t>(layers) + 1, {});
-  const auto even = [layers](int chunks) { return chunks <= layers && (layers % chunks == 0 || (layers + 2) % chunks == 0); };
+  const auto even = [layers](int chunks) {
+    return chunks <= layers && (layers % chunks == 0 || (layers + 2) % chunks == 0);
+  };
   for (int pp = 1; pp <= layers; ++pp) {
     if (!limits.pp.empty() && std::find(limits.pp.begin(), limits.pp.end(), pp) == limits.pp.end()) continue;
     if (!even(pp)) continue;
@@ -105,11 +108,13 @@ Space make_space(const Workload& workload, const Machine& machine, const SpaceLi
   space.layers = workload.model.layers;
   space.global_batch = workload.global_batch;
   space.zero_stages = limits.zero_stage.empty() ? std::vector<int>{0, 1, 2, 3} : limits.zero_stage;
-  space.recompute = limits.recompute.empty() ? std::vector<Recompute>{Recompute::kNone, Recompute::kSelective, Recompute::kFull}
-                                             : limits.recompute;
+  space.recompute = limits.recompute.empty()
+                        ? std::vector<Recompute>{Recompute::kNone, Recompute::kSelective, Recompute::kFull}
+                        : limits.recompute;
   space.partial_recompute = limits.partial_recompute;
   space.offload = limits.offload.empty() ? std::vector<Offload>{Offload::kNone, Offload::kOptimizer} : limits.offload;
-  space.schedule = limits.schedule.empty() ? std::vector<PipelineSchedule>{PipelineSchedule::kOneForwardOneBackward} : limits.schedule;
+  space.schedule = limits.schedule.empty() ? std::vector<PipelineSchedule>{PipelineSchedule::kOneForwardOneBackward}
+                                           : limits.schedule;
   fill_pipelines(workload, limits, space);
   for (const int tp : tp_choices(workload, machine, limits, space)) {
     for (const int cp : cp_choices(workload, machine, limits)) {

@@ -2,13 +2,12 @@
 //
 // Stated, so that "exact over the space" means something:
 //   tp           divides the heads (and widths), up to the NVLink domain or the node, whichever is larger
-//   pp, vpp      pp·vpp divides the layers, or the layers + 2 (the ends hold embedding and head instead of a layer); vpp ≤ 16
-//   cp           powers of two while a rank keeps at least 1,024 tokens of a sequence (cp 1 always)
-//   ep           divides the experts and tp·cp·dp
-//   micro-batch  every divisor up to 128 of what a data-parallel rank gets
-//   ZeRO         0–3 (2 needs every micro-batch's gradients reduced at once and is left out with pipelines)
-//   recompute    none, selective, full; with partial_recompute also full for 1 … n layers of a stage
-//   sequence parallelism with tp > 1: on and off; offload: none, optimizer; schedule: 1F1B, interleaved with vpp > 1
+//   pp, vpp      pp·vpp divides the layers, or the layers + 2 (the ends hold embedding and head instead of a layer);
+//   vpp ≤ 16 cp           powers of two while a rank keeps at least 1,024 tokens of a sequence (cp 1 always) ep divides
+//   the experts and tp·cp·dp micro-batch  every divisor up to 128 of what a data-parallel rank gets ZeRO         0–3 (2
+//   needs every micro-batch's gradients reduced at once and is left out with pipelines) recompute    none, selective,
+//   full; with partial_recompute also full for 1 … n layers of a stage sequence parallelism with tp > 1: on and off;
+//   offload: none, optimizer; schedule: 1F1B, interleaved with vpp > 1
 //                (zero-bubble only where SpaceLimits names it: few frameworks have it)
 // Lists given in SpaceLimits replace the default ones.
 #pragma once
@@ -31,15 +30,15 @@ struct Space {
   int gpus = 1;
   int layers = 1;
   int global_batch = 1;
-  std::vector<SpaceGroup> groups;                    // in enumeration order
-  std::vector<std::vector<int>> vpp_of_pp;           // by pp; empty = that pp is not possible
+  std::vector<SpaceGroup> groups;           // in enumeration order
+  std::vector<std::vector<int>> vpp_of_pp;  // by pp; empty = that pp is not possible
   std::vector<int> zero_stages;
   std::vector<Recompute> recompute;
   bool partial_recompute = false;
   std::vector<Offload> offload;
-  std::vector<PipelineSchedule> schedule;            // with vpp = 1
-  long long size = 0;                                // configurations
-  long long indivisible = 0;                         // combinations of degrees that do not divide
+  std::vector<PipelineSchedule> schedule;  // with vpp = 1
+  long long size = 0;                      // configurations
+  long long indivisible = 0;               // combinations of degrees that do not divide
 };
 
 Space make_space(const Workload& workload, const Machine& machine, const SpaceLimits& limits);

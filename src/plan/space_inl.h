@@ -8,7 +8,8 @@ inline int recompute_steps(const Space& space, int pp) {
 }
 
 template <typename F>
-void for_each_in_pipeline(const Space& space, const SpaceGroup& group, int pp, int vpp, PipelineSchedule schedule, F&& f) {
+void for_each_in_pipeline(const Space& space, const SpaceGroup& group, int pp, int vpp, PipelineSchedule schedule,
+                          F&& f) {
   Parallelism p;
   p.tp = group.tp;
   p.cp = group.cp;
