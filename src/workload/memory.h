@@ -2,9 +2,10 @@
 //
 // States: weights, gradients, optimizer (Adam: fp32 master + two moments) sharded by tp, pp and, by ZeRO stage, over
 // dp·cp. With ep > 1 routed experts are split by ep alone (whole experts on a rank), their states over tp·cp·dp/ep.
-// Activations are counted tensor by tensor (memory_activations.h); for the GPT block they give Korthikanti's forms sbh(10 + 24/t + 5as/(ht)) and, with sequence parallel, sbh/t·(34 + 5as/h); flash
-// 34sbh/t; full recompute 2sbh/t. In flight on the first stage: min(p, m) micro-batches, × (1 + (p−1)/(p·v))
-// interleaved; one on the last stage, which holds the logits. The peak is the larger of the two stages.
+// Activations are counted tensor by tensor (memory_activations.h); for the GPT block they give Korthikanti's forms
+// sbh(10 + 24/t + 5as/(ht)) and, with sequence parallel, sbh/t·(34 + 5as/h); flash 34sbh/t; full recompute 2sbh/t. In
+// flight on the first stage: min(p, m) micro-batches, × (1 + (p−1)/(p·v)) interleaved; one on the last stage, which
+// holds the logits. The peak is the larger of the two stages.
 #pragma once
 
 #include "workload/memory_activations.h"
