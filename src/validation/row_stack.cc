@@ -22,7 +22,7 @@ void read_notes(const std::string& notes, SoftwareStack& stack, Lora& lora) {
   const auto says = [&](std::string_view words) { return text.find(words) != std::string::npos; };
   if (says("torch.compile")) stack.fused_elementwise = true;
   if (says("; eager")) stack.fused_elementwise = false;
-  if (says("async tp")) stack.tp_overlap = true;
+  if (says("async tp") || says("asynctp")) stack.tp_overlap = true;
   constexpr std::string_view kRank = "lora r=";
   if (const auto at = text.find(kRank); at != std::string::npos) {
     int rank = 0;

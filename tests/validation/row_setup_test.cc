@@ -217,6 +217,9 @@ TEST(RowSetup, NotesChangeWhatHasNoColumn) {
   EXPECT_EQ(lora.rank, 64);
   read_notes("FSDP; eager; LoRA r=99999999999", stack, lora);
   EXPECT_FALSE(stack.fused_elementwise);
+  stack.tp_overlap = false;
+  read_notes("torch.compile+float8+AsyncTP+1F1B", stack, lora);
+  EXPECT_TRUE(stack.tp_overlap);
   EXPECT_EQ(lora.rank, 64);  // no rank of that size
 }
 
