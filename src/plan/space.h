@@ -3,12 +3,15 @@
 // Stated, so that "exact over the space" means something:
 //   tp           divides the heads (and widths), up to the NVLink domain or the node, whichever is larger
 //   pp, vpp      pp·vpp divides the layers, or the layers + 2 (the ends hold embedding and head instead of a layer);
-//   vpp ≤ 16 cp           powers of two while a rank keeps at least 1,024 tokens of a sequence (cp 1 always) ep divides
-//   the experts and tp·cp·dp micro-batch  every divisor up to 128 of what a data-parallel rank gets ZeRO         0–3 (2
-//   needs every micro-batch's gradients reduced at once and is left out with pipelines) recompute    none, selective,
-//   full; with partial_recompute also full for 1 … n layers of a stage sequence parallelism with tp > 1: on and off;
-//   offload: none, optimizer; schedule: 1F1B, interleaved with vpp > 1
-//                (zero-bubble only where SpaceLimits names it: few frameworks have it)
+//                vpp ≤ 16
+//   cp           powers of two while a rank keeps at least 1,024 tokens of a sequence (cp 1 always)
+//   ep           divides the experts and tp·cp·dp
+//   micro-batch  every divisor up to 128 of what a data-parallel rank gets
+//   ZeRO         0–3 (2 needs every micro-batch's gradients reduced at once and is left out with pipelines)
+//   recompute    none, selective, full; with partial_recompute also full for 1 … n layers of a stage
+//   sequence parallelism  with tp > 1: on and off
+//   offload      none, optimizer
+//   schedule     1F1B, interleaved with vpp > 1 (zero-bubble only where SpaceLimits names it: few frameworks have it)
 // Lists given in SpaceLimits replace the default ones.
 #pragma once
 
