@@ -162,7 +162,8 @@ void LayerModel::add_adapters(Accumulator& sum, const Parallelism& p, double tok
   if (workload_.method == Method::kQlora) {
     // The 4-bit weights are expanded to 16 bit before each use: read 0.5 and write 2 bytes a parameter.
     const ParameterCount count = count_parameters(model);
-    const double weights = (count.per_layer_dense + count.experts_per_layer) / p.tp;
+    const double experts = moe ? count.experts_per_layer / (p.ep > 1 ? p.ep : p.tp) : 0;
+    const double weights = count.per_layer_dense / p.tp + experts;
     const double expand = weights * 2.5 * constants_.dequant_passes / rates_.memory_bytes_per_s;
     sum.elementwise_forward_s += expand;
     sum.elementwise_backward_s += expand;

@@ -233,7 +233,8 @@ void StepModel::dp_terms(const Parallelism& p, StepTerms& t) {
     const double local = parameters_.total / (double(p.tp) * p.pp * (p.zero_stage >= 3 ? data_ranks(p) : 1));
     traffic += t.micro_batches * 2 * 2 * local / machine_.host_bytes_per_s;
   }
-  t.dp_overlap_norm = p.zero_stage >= 3 ? constants_.fsdp_overlap_norm : constants_.dp_overlap_norm;
+  // What travels once a step has one micro-batch's work to hide behind, not the smooth stream of FSDP.
+  t.dp_overlap_norm = gathers_each_pass(p) ? constants_.fsdp_overlap_norm : constants_.dp_overlap_norm;
   if (workload_.stack.dp_overlap) {
     t.dp_work_s = reduces * t.stage_s;
     t.dp_traffic_s = traffic;
@@ -270,17 +271,20 @@ StepTerms StepModel::terms(const Parallelism& p) {
   t.stage_s = t.layers * per_layer + t.edge_s + t.tp_edge_s + recompute;
   t.slowest_stage_s = t.stage_s;
   if (p.pp > 1) {
-    // The last stage also runs the head; an uneven division leaves it the fewest layers.
+    // The last stage also runs the head. Layers that do not divide by pp leave the two ends one layer short each.
     const double most = std::ceil(t.layers);
-    const double last = model_layers - most * (p.pp - 1);
+    const double missing = most * p.pp - model_layers;
+    const double first = most - (missing >= 2 ? 1 : 0), last = most - (missing >= 2 ? missing - 1 : missing);
     const double one = per_layer + recompute / t.layers;
-    t.slowest_stage_s = std::max(
-        {t.stage_s, most * one + cost.edge.embedding_s, std::max(last, 0.0) * one + cost.edge.head_s + cost.edge.tp_s});
+    t.slowest_stage_s = std::max({t.stage_s, p.pp > 2 ? most * one : 0.0, first * one + cost.edge.embedding_s,
+                                  std::max(last, 0.0) * one + cost.edge.head_s + cost.edge.tp_s});
     t.bubble_slots = double(p.pp - 1) / p.vpp * (p.schedule == PipelineSchedule::kZeroBubble ? 1.0 / 3 : 1.0);
     const double activation = double(p.micro_batch) * workload_.sequence_length / p.cp * workload_.model.hidden *
                               rates().element_bytes[0] / p.tp;
-    const double message =
-        point_to_point_s(activation, machine_, stride_of(Axis::kPp, p), constants_.pp_bus_share, constants_);
+    // Some boundary of a pipeline longer than a node crosses the network, and the others wait for it.
+    const int stride = stride_of(Axis::kPp, p), node = std::max(machine_.gpus_per_node, machine_.domain_gpus);
+    const int reach = stride * p.pp > node ? std::max(stride, node) : stride;
+    const double message = point_to_point_s(activation, machine_, reach, constants_.pp_bus_share, constants_);
     t.p2p_s = 2 * p.vpp * message * constants_.p2p_exposed;
   }
   dp_terms(p, t);
