@@ -1,6 +1,8 @@
 // The loops of plan/space.h. Order: pp, vpp, schedule, ZeRO, offload, recompute (cheapest first).
 #pragma once
 
+#include "plan/space.h"
+
 namespace tare {
 
 inline int recompute_steps(const Space& space, int pp) {
