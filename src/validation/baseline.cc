@@ -24,6 +24,7 @@ Result<std::vector<BaselineMfu>> baseline_of(const std::string& csv_text, const 
     if (setup) groups[{setup->machine.gpu, row.precision}].push_back({measured_mfu(*setup), 1});
   }
   std::vector<BaselineMfu> baseline;
+  baseline.reserve(groups.size());
   for (const auto& [key, values] : groups) {
     baseline.push_back({key.first, key.second, static_cast<int>(values.size()), weighted_quantile(values, 0.5)});
   }

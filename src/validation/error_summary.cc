@@ -56,6 +56,7 @@ void set_weights(std::vector<RowPrediction>& predictions) {
 
 ErrorSummary summarise(std::string name, const std::vector<RowPrediction>& predictions) {
   std::vector<const RowPrediction*> rows;
+  rows.reserve(predictions.size());
   for (const RowPrediction& row : predictions) rows.push_back(&row);
   return summarise_rows(std::move(name), rows);
 }
@@ -65,6 +66,7 @@ std::vector<ErrorSummary> summarise_by(const std::vector<RowPrediction>& predict
   std::map<std::string, std::vector<const RowPrediction*>> groups;
   for (const RowPrediction& row : predictions) groups[row.*field].push_back(&row);
   std::vector<ErrorSummary> summaries;
+  summaries.reserve(groups.size());
   for (const auto& [name, rows] : groups) summaries.push_back(summarise_rows(name, rows));
   return summaries;
 }

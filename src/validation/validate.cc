@@ -34,6 +34,7 @@ RowPrediction predict(const ThroughputRow& row, RowSetup setup, const Baseline& 
 
 Diagnostic unknown_row(const std::vector<ThroughputRow>& rows, const std::string& id, const std::string& file) {
   std::vector<std::string> known;
+  known.reserve(rows.size());
   for (const ThroughputRow& row : rows) known.push_back(row.id);
   const std::string near = did_you_mean(id, known);
   Diagnostic diagnostic = make_error("unknown-row", "no row with id " + in_quotes(id),
