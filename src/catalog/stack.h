@@ -17,6 +17,7 @@ struct SoftwareStack {
   std::string name;
   std::vector<std::string>
       framework_globs;             // framework names of published rows that mean this stack, most specific first
+  std::string newer;               // the stack that its name means on Hopper and later; empty = itself
   std::string family;              // calibration family
   std::string recompute = "none";  // none, selective, full: when not stated
   double recompute_full_above_params = 0;  // > 0: full for larger models, `recompute` below

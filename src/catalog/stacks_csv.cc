@@ -14,6 +14,7 @@ SoftwareStack read_row(TableReader& row) {
   s.id = row.require_id("id");
   s.name = row.text("name").empty() ? s.id : row.text("name");
   s.framework_globs = row.list("framework_globs");
+  s.newer = row.text("newer");
   s.family = row.text("family");
   s.recompute = row.word("recompute", kRecompute, s.recompute);
   s.recompute_full_above_params = row.number("recompute_full_above_params").value_or(s.recompute_full_above_params);

@@ -197,6 +197,7 @@ CatalogItem stack_item(const SoftwareStack& stack) {
   CatalogItem item{stack.id, {}, {stack.source}};
   FieldList fields(item);
   fields.text("name", "name", stack.name).listed(kMost);
+  fields.text("newer", "means on Hopper and later", stack.newer);
   fields.text("family", "family", stack.family).listed(kFew);
   fields.list("framework_globs", "frameworks", stack.framework_globs);
   fields.text("recompute", "recompute", stack.recompute).listed(kKeep);

@@ -76,6 +76,7 @@ constexpr auto kRefusals = std::to_array<Entry>({
     {"deadline", "it is too slow for the deadline"},
     {"budget", "it costs more than the budget"},
     {"cluster_size", "the cluster has fewer GPUs than asked"},
+    {"mixed_nodes", "the cluster has enough GPUs, but not of one node type"},
     {"cluster_limit", "it is not sold in clusters of that size"},
     {"no_price", "its price is not known"},
 });

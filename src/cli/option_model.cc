@@ -13,7 +13,7 @@ Result<Cluster> cluster_of(const PlanOption& option, const PlanRequest& request,
 
 StepModel model_of(const PlanOption& option, const Cluster& cluster, const PlanRequest& request,
                    const Catalog& catalog) {
-  return step_model(request.job, catalog, first_nodes(cluster, option.nodes), option.gpus);
+  return step_model(request.job, catalog, *uniform_nodes(cluster, option.gpus), option.gpus);
 }
 
 }  // namespace tare

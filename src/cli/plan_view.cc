@@ -54,10 +54,10 @@ void add_verdict(Document& document, const Plan& plan, const PlanView& view) {
   if (option == nullptr || !option->chosen) {
     document.heading(option == nullptr ? "Nothing that was searched can run the job"
                                        : "Nothing meets the job's limits");
-    if (!plan.closest.empty()) document.text("Closest: " + plan.closest, Tone::kWarning);
+    if (!plan.closest.empty()) document.text("Closest is " + plan.closest, Tone::kWarning);
     if (option == nullptr) return;
   }
-  document.heading((option->chosen ? "CHOSEN ✔ " : "First: ") + option->offer.id);
+  document.heading((option->chosen ? "CHOSEN ✔ " : "Closest: ") + option->offer.id);
   document.text(describe(*option));
   if (!option->offer.suspect.empty()) document.text("Suspect price: " + option->offer.suspect, Tone::kWarning);
   if (!option->assumed.empty()) document.text("Assumed: " + join(option->assumed, "; "), Tone::kFaint);
@@ -207,7 +207,8 @@ const PlanOption* leading_option(const Plan& plan) {
   for (const PlanOption& option : plan.options) {
     if (option.chosen) return &option;
   }
-  return plan.options.empty() ? nullptr : &plan.options.front();
+  if (plan.options.empty()) return nullptr;
+  return &plan.options[plan.closest_rank > 0 ? static_cast<std::size_t>(plan.closest_rank - 1) : 0];
 }
 
 std::string describe(const Job& job) {

@@ -12,18 +12,18 @@ StepConstants make_defaults() {
   c.generation[slot(GpuGeneration::kVolta)] = {0.70, 0.70, 0.70, 0.35, 0.35, 128};
   c.generation[slot(GpuGeneration::kPascal)] = {0.80, 0.80, 0.80, 0.30, 0.30, 128};
   c.generation[slot(GpuGeneration::kTuring)] = {0.60, 0.60, 0.60, 0.35, 0.35, 128};
-  c.generation[slot(GpuGeneration::kAmpere)] = {0.724, 0.82, 0.82, 0.4, 0.4, 128};
-  c.generation[slot(GpuGeneration::kAda)] = {0.905, 0.75, 0.75, 0.273, 0.273, 128};
-  c.generation[slot(GpuGeneration::kHopper)] = {0.644, 0.523, 0.65, 0.733, 0.222, 256};
-  c.generation[slot(GpuGeneration::kBlackwell)] = {0.462, 0.537, 0.407, 0.511, 0.271, 256};
+  c.generation[slot(GpuGeneration::kAmpere)] = {0.729, 0.82, 0.82, 0.395, 0.395, 128};
+  c.generation[slot(GpuGeneration::kAda)] = {0.91, 0.75, 0.75, 0.27, 0.27, 128};
+  c.generation[slot(GpuGeneration::kHopper)] = {0.656, 0.532, 0.65, 0.732, 0.218, 256};
+  c.generation[slot(GpuGeneration::kBlackwell)] = {0.464, 0.54, 0.406, 0.502, 0.258, 256};
   c.generation[slot(GpuGeneration::kCdna2)] = {0.55, 0.55, 0.55, 0.30, 0.30, 128};
-  c.generation[slot(GpuGeneration::kCdna3)] = {0.51, 0.399, 0.45, 0.238, 0.238, 256};
+  c.generation[slot(GpuGeneration::kCdna3)] = {0.516, 0.416, 0.45, 0.226, 0.226, 256};
   c.generation[slot(GpuGeneration::kCdna4)] = {0.55, 0.50, 0.45, 0.40, 0.30, 256};
   c.generation[slot(GpuGeneration::kGaudi2)] = {0.70, 0.60, 0.60, 0.40, 0.40, 256};
   c.generation[slot(GpuGeneration::kGaudi3)] = {0.70, 0.60, 0.60, 0.40, 0.40, 256};
   c.generation[slot(GpuGeneration::kAscend)] = {0.65, 0.65, 0.65, 0.40, 0.40, 128};
   c.generation[slot(GpuGeneration::kUnknown)] = {0.65, 0.60, 0.50, 0.40, 0.35, 128};
-  c.generation[14] = {0.98, 0.95, 0.454, 0.8, 0.8, 128};  // consumer and PCIe Blackwell
+  c.generation[14] = {0.98, 0.95, 0.449, 0.8, 0.8, 128};  // consumer and PCIe Blackwell
   return c;
 }
 

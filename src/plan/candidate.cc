@@ -82,6 +82,38 @@ RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Can
   return input;
 }
 
+// Says which degree does not divide what: of the degrees that the person asked for, else of the size itself.
+Refusal nothing_divides(const PlanRequest& request, const Candidate& candidate, const Workload& workload,
+                        const Machine& machine) {
+  const SpaceLimits& limits = request.space;
+  const auto first = [](const std::vector<int>& values) { return values.empty() ? 1 : values.front(); };
+  Parallelism p;
+  p.tp = first(limits.tp);
+  p.pp = first(limits.pp);
+  p.vpp = first(limits.vpp);
+  p.cp = first(limits.cp);
+  p.ep = first(limits.ep);
+  p.micro_batch = first(limits.micro_batch);
+  const double split = double(p.tp) * p.pp * p.cp;
+  p.dp = std::max(1, static_cast<int>(machine.gpus / split));
+  const bool narrowed = split > 1 || p.vpp > 1 || p.ep > 1 || p.micro_batch > 1;
+  const std::string nearest =
+      narrowed ? "other degrees than those asked for" : "a global batch that is a multiple of the GPUs";
+  const std::string size = std::to_string(machine.gpus);
+  if (split * p.dp != machine.gpus) {
+    return {candidate.offer.id, candidate.gpus, "divisibility", "tp*pp*cp*dp = " + size + " GPUs", to_text(p), nearest};
+  }
+  if (const std::optional<Infeasible> no = check_divisibility(workload, machine, p)) {
+    return {candidate.offer.id, candidate.gpus, no->reason, no->needed, no->had, nearest};
+  }
+  return {candidate.offer.id,
+          candidate.gpus,
+          "divisibility",
+          "degrees that divide " + size + " GPUs, the batch and the layers",
+          "none",
+          nearest};
+}
+
 }  // namespace
 
 StepModel step_model(const Job& job, const Catalog& catalog, const Cluster& cluster, int gpus) {
@@ -89,15 +121,33 @@ StepModel step_model(const Job& job, const Catalog& catalog, const Cluster& clus
   return {workload_of(job, catalog, assumed), machine_of(catalog, cluster, gpus)};
 }
 
-Cluster first_nodes(Cluster cluster, int nodes) {
-  if (nodes >= static_cast<int>(cluster.nodes.size())) return cluster;
-  cluster.nodes.resize(static_cast<std::size_t>(nodes));
-  const auto beyond = [nodes](int node) { return node >= nodes; };
-  for (Leaf& leaf : cluster.leaves) std::erase_if(leaf.nodes, beyond);
-  std::erase_if(cluster.leaves, [](const Leaf& leaf) { return leaf.nodes.empty(); });
-  for (auto& domain : cluster.nvlink_domains) std::erase_if(domain, beyond);
-  std::erase_if(cluster.nvlink_domains, [](const std::vector<int>& domain) { return domain.empty(); });
-  return cluster;
+std::optional<Cluster> uniform_nodes(const Cluster& cluster, int gpus) {
+  for (std::size_t type = 0; type < cluster.node_types.size(); ++type) {
+    const int per_node = std::max(cluster.node_types[type].type.gpus, 1);
+    const std::size_t needed = static_cast<std::size_t>((gpus + per_node - 1) / per_node);
+    // Where each node of the cluster stands among those taken; -1: not taken.
+    std::vector<int> place(cluster.nodes.size(), -1);
+    Cluster taken = cluster;
+    taken.nodes.clear();
+    for (std::size_t i = 0; i < cluster.nodes.size() && taken.nodes.size() < needed; ++i) {
+      if (cluster.nodes[i].type != static_cast<int>(type)) continue;
+      place[i] = static_cast<int>(taken.nodes.size());
+      taken.nodes.push_back(cluster.nodes[i]);
+      taken.nodes.back().type = 0;
+    }
+    if (taken.nodes.size() < needed) continue;
+    taken.node_types = {cluster.node_types[type]};
+    const auto keep = [&place](std::vector<int>& nodes) {
+      for (int& node : nodes) node = place[static_cast<std::size_t>(node)];
+      std::erase(nodes, -1);
+    };
+    for (Leaf& leaf : taken.leaves) keep(leaf.nodes);
+    std::erase_if(taken.leaves, [](const Leaf& leaf) { return leaf.nodes.empty(); });
+    // Domains keep their number: nodes refer to them by it.
+    for (std::vector<int>& domain : taken.nvlink_domains) keep(domain);
+    return taken;
+  }
+  return std::nullopt;
 }
 
 PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
@@ -164,13 +214,7 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
     const Space space = make_space(workload, machine, request.space);
     result.indivisible = space.indivisible;
     if (space.size == 0) {
-      result.outcome =
-          Refusal{candidate.offer.id,
-                  candidate.gpus,
-                  "divisibility",
-                  "degrees that divide " + std::to_string(candidate.gpus) + " GPUs, the batch and the layers",
-                  "none",
-                  "a global batch that is a multiple of the GPUs"};
+      result.outcome = nothing_divides(request, candidate, workload, machine);
       return result;
     }
     result.searched = search(model, space, capacity);

@@ -1,6 +1,7 @@
 // One offer (or own cluster) at one size, evaluated at its fastest parallelism that fits.
 #pragma once
 
+#include <optional>
 #include <variant>
 
 #include "plan/plan.h"
@@ -28,8 +29,9 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
 // The step model that a job on the first `gpus` GPUs of a cluster is evaluated with.
 StepModel step_model(const Job& job, const Catalog& catalog, const Cluster& cluster, int gpus);
 
-// The first `nodes` nodes of a person's own cluster.
-Cluster first_nodes(Cluster cluster, int nodes);
+// The nodes of a person's own cluster that a job of `gpus` GPUs takes: the first ones of the first node type that has
+// enough of them. nullopt when no single type does; a pool of several types would run at its slowest rank.
+std::optional<Cluster> uniform_nodes(const Cluster& cluster, int gpus);
 
 // The cheap part for a parallelism found before on an equal machine.
 PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,

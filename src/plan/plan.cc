@@ -61,23 +61,44 @@ void add_offers(const PlanRequest& request, const Catalog& catalog, int gpus, Ca
   }
 }
 
+// Why a cluster has no `gpus` GPUs of one kind.
+Refusal too_small(const Cluster& cluster, const std::string& offer, int gpus) {
+  int all = 0, largest = 0;
+  for (std::size_t type = 0; type < cluster.node_types.size(); ++type) {
+    const int per_node = cluster.node_types[type].type.gpus;
+    const int of_type = per_node * static_cast<int>(std::count_if(
+                                       cluster.nodes.begin(), cluster.nodes.end(),
+                                       [type](const ClusterNode& n) { return n.type == static_cast<int>(type); }));
+    all += of_type;
+    largest = std::max(largest, of_type);
+  }
+  const std::string nearest = "search.gpus = [" + std::to_string(largest) + "]";
+  if (all < gpus) return {offer, gpus, "cluster_size", gpus_text(gpus), std::to_string(all), nearest};
+  return {offer,  gpus, "mixed_nodes", gpus_text(gpus) + " of one node type", "at most " + std::to_string(largest),
+          nearest};
+}
+
+std::variant<Candidate, Refusal> own_candidate(const Cluster& cluster, int gpus) {
+  const Offer offer = offer_of(cluster);
+  std::optional<Cluster> nodes = uniform_nodes(cluster, gpus);
+  if (!nodes) return too_small(cluster, offer.id, gpus);
+  const NodeType type = nodes->node_types.front().type;
+  return Candidate{offer, type, std::move(*nodes), gpus, true};
+}
+
 void add_clusters(const PlanRequest& request, int gpus, Candidates& out) {
   for (const Cluster& cluster : request.clusters) {
-    const Offer offer = offer_of(cluster);
-    const NodeType& type = cluster.node_types.front().type;
-    if (auto refusal = check_requirements(request, offer, type, gpus)) {
+    std::variant<Candidate, Refusal> own = own_candidate(cluster, gpus);
+    if (auto* refusal = std::get_if<Refusal>(&own)) {
       out.refused.push_back(std::move(*refusal));
       continue;
     }
-    const int nodes = units_for(gpus, type.gpus);
-    const int had = static_cast<int>(cluster.nodes.size());
-    if (nodes > had) {
-      out.refused.push_back({offer.id, gpus, "cluster_size", std::to_string(gpus) + " GPUs",
-                             std::to_string(had * type.gpus),
-                             "search.gpus = [" + std::to_string(had * type.gpus) + "]"});
+    Candidate& candidate = std::get<Candidate>(own);
+    if (auto refusal = check_requirements(request, candidate.offer, candidate.node_type, gpus)) {
+      out.refused.push_back(std::move(*refusal));
       continue;
     }
-    out.tried.push_back({offer, type, first_nodes(cluster, nodes), gpus, true});
+    out.tried.push_back(std::move(candidate));
   }
 }
 
@@ -121,9 +142,10 @@ void rank(const PlanRequest& request, Plan& plan) {
       const double money = request.job.budget_usd ? o.bill.total.usd / *request.job.budget_usd : 0;
       return std::max(time, money);
     };
-    const PlanOption& closest =
-        *std::min_element(plan.options.begin(), plan.options.end(),
-                          [&](const PlanOption& a, const PlanOption& b) { return miss(a) < miss(b); });
+    const auto nearest = std::min_element(plan.options.begin(), plan.options.end(),
+                                          [&](const PlanOption& a, const PlanOption& b) { return miss(a) < miss(b); });
+    const PlanOption& closest = *nearest;
+    plan.closest_rank = closest.rank;
     plan.closest = closest.offer.id + " on " + gpus_text(closest.gpus) + ": " + format_duration(closest.run.wall_s);
     if (request.job.deadline_s) plan.closest += " of " + format_duration(*request.job.deadline_s);
     plan.closest += ", " + format_usd(closest.bill.total.usd);
@@ -183,21 +205,17 @@ Result<Plan> make_plan(const PlanRequest& request, const Catalog& catalog) {
 
 Result<PlanOption> estimate(const PlanRequest& request, const Catalog& catalog, const Cluster& cluster, int gpus) {
   if (auto checked = check_request(request, catalog); !checked) return tl::unexpected(checked.error());
-  const NodeType& type = cluster.node_types.front().type;
-  const int nodes = units_for(gpus, type.gpus);
-  const int had = static_cast<int>(cluster.nodes.size());
-  if (nodes > had) {
-    return fail("cluster_size",
-                std::to_string(gpus) + " GPUs asked of a cluster of " + std::to_string(had * type.gpus));
-  }
-  Candidate candidate{offer_of(cluster), type, first_nodes(cluster, nodes), gpus, true};
-  CandidateResult result = evaluate_candidate(request, catalog, candidate);
+  const auto refused = [gpus](const Refusal& refusal) {
+    return fail(refusal.reason,
+                "cannot run on " + gpus_text(gpus) + " of " + refusal.offer + ": needs " + refusal.needed + ", has " +
+                    refusal.had,
+                refusal.nearest);
+  };
+  std::variant<Candidate, Refusal> own = own_candidate(cluster, gpus);
+  if (const auto* refusal = std::get_if<Refusal>(&own)) return refused(*refusal);
+  CandidateResult result = evaluate_candidate(request, catalog, std::get<Candidate>(own));
   if (auto* option = std::get_if<PlanOption>(&result.outcome)) return std::move(*option);
-  const Refusal& refusal = std::get<Refusal>(result.outcome);
-  return fail(refusal.reason,
-              "cannot run on " + gpus_text(gpus) + " of " + refusal.offer + ": needs " + refusal.needed + ", has " +
-                  refusal.had,
-              refusal.nearest);
+  return refused(std::get<Refusal>(result.outcome));
 }
 
 }  // namespace tare

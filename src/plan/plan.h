@@ -74,7 +74,9 @@ struct Plan {
   int stale_prices = 0;
   std::vector<PlanOption> options;  // ranked
   std::vector<Refusal> refused;
-  std::string closest;  // when nothing meets deadline and budget: what is closest and by how much
+  // When nothing meets deadline and budget: what is closest and by how much, and its rank (0 = something meets them).
+  std::string closest;
+  int closest_rank = 0;
 };
 
 Result<Plan> make_plan(const PlanRequest& request, const Catalog& catalog);

@@ -15,8 +15,10 @@ using Assumed = std::vector<std::string>;
 
 tl::unexpected<RowSkip> skip(std::string reason) { return tl::unexpected(RowSkip{std::move(reason)}); }
 
-tl::expected<Parallelism, RowSkip> degrees_of(const ThroughputRow& row) {
-  if (*row.gpus > 1 && (!row.tp || !row.pp)) return skip("no_parallelism");
+tl::expected<Parallelism, RowSkip> degrees_of(const ThroughputRow& row, Assumed& assumed) {
+  if (*row.gpus > 1 && !row.tp) return skip("no_parallelism");
+  // A source that states tp and not pp had no pipeline to speak of.
+  if (*row.gpus > 1 && !row.pp) assumed.push_back("pp = 1 (not stated)");
   Parallelism p;
   p.tp = row.tp.value_or(1);
   p.pp = row.pp.value_or(1);
@@ -105,7 +107,7 @@ int micro_batch_of(const ThroughputRow& row, const Machine& machine, const Workl
 
 tl::expected<Parallelism, RowSkip> parallelism_of(const ThroughputRow& row, const Machine& machine, Workload& workload,
                                                   Assumed& assumed) {
-  tl::expected<Parallelism, RowSkip> degrees = degrees_of(row);
+  tl::expected<Parallelism, RowSkip> degrees = degrees_of(row, assumed);
   if (!degrees) return degrees;
   Parallelism p = *degrees;
   const double batch = batch_of(row, p);

@@ -31,7 +31,7 @@ tl::expected<RowSetup, RowSkip> set_up_row(const ThroughputRow& row, const Catal
   workload.model = *model;
   workload.method = *method;
   workload.sequence_length = *row.sequence_length;
-  workload.stack = stack_of(row.framework, catalog);
+  workload.stack = stack_of(row.framework, accelerator->generation, catalog);
   workload.lora.mlp = !workload.stack.lora_attention_only;
   read_notes(row.notes, workload.stack, workload.lora);
   const std::optional<Precision> precision = precision_of(row, workload.stack, setup.assumed);

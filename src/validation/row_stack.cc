@@ -6,10 +6,14 @@
 
 namespace tare {
 
-const SoftwareStack& stack_of(const std::string& framework, const Catalog& catalog) {
+const SoftwareStack& stack_of(const std::string& framework, GpuGeneration generation, const Catalog& catalog) {
   for (const SoftwareStack& stack : catalog.stacks) {
     for (const std::string& glob : stack.framework_globs) {
-      if (!framework.empty() && glob_matches(glob, framework)) return stack;
+      if (framework.empty() || !glob_matches(glob, framework)) continue;
+      // Its old releases do not know newer parts: there the same name means what it grew into.
+      const bool recent = generation == GpuGeneration::kHopper || generation == GpuGeneration::kBlackwell;
+      const SoftwareStack* newer = recent && !stack.newer.empty() ? find_stack(catalog, stack.newer) : nullptr;
+      return newer != nullptr ? *newer : stack;
     }
   }
   static const SoftwareStack kNone;  // of an overlaid catalog that has no generic stack
@@ -71,7 +75,8 @@ Recompute recompute_of(const ThroughputRow& row, const SoftwareStack& stack, con
                        std::vector<std::string>& assumed) {
   std::string text = to_lower(row.recompute);
   if (text != "none" && text != "selective" && text != "full") {
-    const double limit = stack.recompute_full_above_params;
+    // Experts spread over ranks: the rule is about dense models that fill a card.
+    const double limit = model.is_moe() ? 0 : stack.recompute_full_above_params;
     text = limit > 0 && count_parameters(model).total > limit ? "full" : stack.recompute;
     assumed.push_back(assumed_default("recompute", text, row.recompute, stack));
   }

@@ -14,7 +14,7 @@
 namespace tare {
 
 // The first stack of the catalog one of whose framework globs matches; "generic" when none does.
-const SoftwareStack& stack_of(const std::string& framework, const Catalog& catalog);
+const SoftwareStack& stack_of(const std::string& framework, GpuGeneration generation, const Catalog& catalog);
 
 // What a row's notes state about its run that has no column: "torch.compile", "eager", "async TP", "LoRA r=16".
 void read_notes(const std::string& notes, SoftwareStack& stack, Lora& lora);
