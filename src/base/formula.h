@@ -12,20 +12,20 @@
 namespace tare {
 
 struct FormulaInput {
-  std::string name;     // an identifier: "tokens_per_step"
+  std::string name;  // an identifier: "tokens_per_step"
   double value = 0;
-  std::string unit;     // "s", "bytes/s", "1"
-  std::string source;   // "job.toml", "catalog: H100-SXM5-80GB", "parameter ckpt_bytes_param"
-  bool assumed = false; // a default nobody stated, or a parameter without a source
+  std::string unit;      // "s", "bytes/s", "1"
+  std::string source;    // "job.toml", "catalog: H100-SXM5-80GB", "parameter ckpt_bytes_param"
+  bool assumed = false;  // a default nobody stated, or a parameter without a source
 };
 
 struct Formula {
-  std::string id;          // what it computes: "step.dp_exposed_s", "bill.rent"
+  std::string id;  // what it computes: "step.dp_exposed_s", "bill.rent"
   double value = 0;
   std::string unit;
   std::string expression;  // the right-hand side
   std::vector<FormulaInput> inputs;
-  std::string note;        // why, or the literature the form is from; may be empty
+  std::string note;  // why, or the literature the form is from; may be empty
 };
 
 // The expression at its inputs. Errors: syntax, an unknown name, a result that is not finite.

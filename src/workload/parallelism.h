@@ -18,7 +18,8 @@ std::string_view name_of(Recompute recompute);  // none, selective, full
 std::string_view name_of(Offload offload);
 std::string_view name_of(PipelineSchedule schedule);  // 1f1b, interleaved, zero_bubble
 
-// gpus = tp · pp · cp · dp; with ep > 1 whole experts lie on ep of the tp·cp·dp ranks of a stage (ep divides that product).
+// gpus = tp · pp · cp · dp; with ep > 1 whole experts lie on ep of the tp·cp·dp ranks of a stage (ep divides that
+// product).
 struct Parallelism {
   int tp = 1;
   int pp = 1;

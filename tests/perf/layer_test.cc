@@ -108,7 +108,8 @@ TEST(Layer, StridesReachTheGroups) {
   const Workload workload = small_gpt();
   const Machine machine = round_machine(64);
   const Parallelism p{.tp = 8};
-  const LayerModel model(workload, machine, exact_constants());
+  const StepConstants constants = exact_constants();
+  const LayerModel model(workload, machine, constants);
   GroupStrides apart;
   apart.tp = 8;
   EXPECT_DOUBLE_EQ(model.cost(p, apart).layer.tp_forward_s, 10 * model.cost(p, {}).layer.tp_forward_s);
