@@ -85,7 +85,7 @@ std::vector<int> pp_choices(const Workload& workload, const Machine& machine, co
     if (rest % pp != 0) continue;
     const long long dp = rest / pp;
     const bool batch = workload.global_batch % (dp * group.micro_batch) == 0;
-    const bool experts = group.ep == 1 || (group.tp * group.cp * dp) % group.ep == 0;
+    const bool experts = group.ep == 1 || (dp * group.tp * group.cp) % group.ep == 0;
     if (batch && experts) {
       result.push_back(pp);
     } else {
