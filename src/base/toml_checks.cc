@@ -38,7 +38,13 @@ std::optional<double> read_positive(TomlTable& table, std::string_view key) {
 }
 
 std::optional<double> read_positive(TomlTable& table, std::string_view key, Dimension dimension) {
-  return above_zero(table, key, table.quantity(key, dimension));
+  const std::optional<double> value = above_zero(table, key, table.quantity(key, dimension));
+  // Nothing that moves bytes is slower than a byte a second: a smaller rate is a slip, and times from it overflow.
+  if (value && dimension == Dimension::kBandwidth && *value < 1) {
+    table.error(key, "out-of-range", fmt::format("expected '{}' of at least 1 B/s, found {:g} B/s", key, *value));
+    return std::nullopt;
+  }
+  return value;
 }
 
 std::optional<Date> read_date(TomlTable& table, std::string_view key) {

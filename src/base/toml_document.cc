@@ -437,8 +437,19 @@ void TomlTable::finish() { finish_table(*impl_->source, *impl_->table); }
 
 TomlDocument::TomlDocument(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
+// toml++ takes seconds for tens of megabytes, and no person writes as much.
+constexpr std::size_t kMostTomlBytes = std::size_t{8} << 20;
+
 Result<TomlDocument> TomlDocument::parse(std::string text, std::string file) {
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  if (text.size() > kMostTomlBytes) {
+    Diagnostic diagnostic = make_error(
+        "file-too-large",
+        fmt::format("expected at most {} MiB of TOML, found {} MiB", kMostTomlBytes >> 20, text.size() >> 20),
+        "job and cluster files are written by hand and short; is this another file?");
+    diagnostic.file = std::move(file);
+    return fail(std::move(diagnostic));
+  }
   auto source = std::make_shared<Source>(std::move(text), std::move(file));
   if (const std::size_t bad = find_not_text(source->text()); bad != std::string_view::npos) {
     const std::string_view found = source->text()[bad] == '\0' ? "a NUL byte" : "another encoding";

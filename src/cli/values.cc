@@ -55,6 +55,7 @@ Complaint check_quantity(std::string_view text, Dimension dimension) {
   const Result<double> value = parse_quantity(text, dimension);
   if (!value) return value.error().front();
   if (*value < 0) return complain(text, "positive");
+  if (dimension == Dimension::kBandwidth && *value < 1) return complain(text, "a rate of at least 1 B/s");
   return std::nullopt;
 }
 

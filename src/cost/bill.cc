@@ -27,8 +27,11 @@ Amount amount_of(std::int64_t cents, const Range& range) {
   };
   Amount amount;
   amount.usd = to_usd(cents);
+  // Largest remainder may move a line a cent past the rounded end of its range.
   amount.low_usd = rounded(range.low);
+  if (amount.low_usd) amount.low_usd = std::min(*amount.low_usd, amount.usd);
   if (range.high) amount.high_usd = rounded(*range.high);
+  if (amount.high_usd) amount.high_usd = std::max(*amount.high_usd, amount.usd);
   return amount;
 }
 

@@ -19,6 +19,7 @@ BillingPeriod billing_period(const Offer& offer) {
   if (offer.billing_period == "minute") return {60, false};
   if (offer.billing_period == "hour") return {3600, false};
   if (offer.billing_period == "day") return {86400, false};
+  if (offer.billing_period == "week") return {7 * 86400, false};
   if (offer.billing_period == "month") return {kMonth_s, false};
   return {3600, true};
 }

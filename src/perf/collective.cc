@@ -58,7 +58,9 @@ double point_to_point_s(double bytes, const Machine& machine, int stride, double
                      : stride < machine.gpus_per_node ? machine.in_node
                                                       : machine.between_nodes;
   const double share = bus_share * bytes / (bytes + constants.half_size_bytes);
-  return link.latency_s + bytes / (link.bytes_per_s * share);
+  const bool across_leaves = !local && machine.gpus_per_leaf > 0 && stride >= machine.gpus_per_leaf;
+  const double rate = across_leaves ? link.bytes_per_s / machine.oversubscription : link.bytes_per_s;
+  return link.latency_s + bytes / (rate * share);
 }
 
 }  // namespace tare

@@ -104,26 +104,33 @@ Machine make_machine(const Catalog& catalog, const Cluster& cluster) {
   return machine;
 }
 
+Precision effective_precision(const Machine& machine, Precision precision) {
+  if (precision == Precision::kNvfp4 && machine.peak_fp4_flops <= 0) precision = Precision::kFp8;
+  const bool eight_bit = precision == Precision::kFp8 || precision == Precision::kMxfp8;
+  if (eight_bit && machine.peak_fp8_flops <= 0) precision = Precision::kBf16;
+  if (precision == Precision::kBf16 && machine.peak_bf16_flops <= 0) return Precision::kFp16;
+  if (precision == Precision::kFp16 && machine.peak_fp16_flops <= 0) return Precision::kBf16;
+  if (precision == Precision::kTf32 && machine.peak_tf32_flops <= 0) return Precision::kFp32;
+  return precision;
+}
+
 double peak_flops(const Machine& machine, Precision precision) {
-  const double half = machine.peak_bf16_flops > 0 ? machine.peak_bf16_flops : machine.peak_fp16_flops;
-  switch (precision) {
+  switch (effective_precision(machine, precision)) {
     case Precision::kFp32:
       return machine.peak_fp32_flops;
     case Precision::kTf32:
       return std::max(machine.peak_tf32_flops, machine.peak_fp32_flops);
     case Precision::kFp16:
-      return machine.peak_fp16_flops > 0 ? machine.peak_fp16_flops : half;
+      return machine.peak_fp16_flops;
     case Precision::kBf16:
-      return half;
+      return machine.peak_bf16_flops;
     case Precision::kFp8:
     case Precision::kMxfp8:
-      return machine.peak_fp8_flops > 0 ? machine.peak_fp8_flops : half;
+      return machine.peak_fp8_flops;
     case Precision::kNvfp4:
-      return machine.peak_fp4_flops > 0   ? machine.peak_fp4_flops
-             : machine.peak_fp8_flops > 0 ? machine.peak_fp8_flops
-                                          : half;
+      return machine.peak_fp4_flops;
   }
-  return half;
+  return 0;
 }
 
 }  // namespace tare

@@ -54,7 +54,10 @@ Machine machine_of_node(const Accelerator& accelerator, const NodeType& type, in
 // The machine that `gpus` GPUs of the cluster's (first) node type form.
 Machine make_machine(const Catalog& catalog, const Cluster& cluster);
 
-// The dense peak in the precision the GEMMs run in; falls back to 16 bit where the part has no such format.
+// What a part runs a job's precision in: itself, or the next wider format that it has.
+Precision effective_precision(const Machine& machine, Precision precision);
+
+// The dense peak of effective_precision().
 double peak_flops(const Machine& machine, Precision precision);
 
 }  // namespace tare

@@ -85,7 +85,7 @@ StepModel::StepModel(Workload workload, Machine machine, RankLayout layout, cons
       model_flops_per_token_(model_flops_per_token(workload_)),
       trainable_(trainable_parameters(workload_)),
       cache_(256) {
-  peak_precision_ = workload_.precision;
+  peak_precision_ = effective_precision(machine_, workload_.precision);
   peak_flops_ = peak_flops(machine_, workload_.precision);
   // (layers_ refers to machine_ and sees the slower links too.)
   machine_.between_nodes.bytes_per_s /= 1 + machine_.delivery.network_slowdown_ratio;
@@ -283,7 +283,9 @@ StepTerms StepModel::terms(const Parallelism& p) {
                               rates().element_bytes[0] / p.tp;
     // Some boundary of a pipeline longer than a node crosses the network, and the others wait for it.
     const int stride = stride_of(Axis::kPp, p), node = std::max(machine_.gpus_per_node, machine_.domain_gpus);
-    const int reach = stride * p.pp > node ? std::max(stride, node) : stride;
+    int reach = stride * p.pp > node ? std::max(stride, node) : stride;
+    if (machine_.gpus_per_leaf > 0 && stride * p.pp > machine_.gpus_per_leaf)
+      reach = std::max(reach, machine_.gpus_per_leaf);
     const double message = point_to_point_s(activation, machine_, reach, constants_.pp_bus_share, constants_);
     t.p2p_s = 2 * p.vpp * message * constants_.p2p_exposed;
   }

@@ -18,9 +18,10 @@ Workload workload_of(const Job& job, const Catalog& catalog, std::vector<std::st
   const SoftwareStack& stack = stack_of(job, catalog);
   if (job.stack.empty()) assumed.push_back("stack = " + stack.id + " (none stated)");
   Workload workload = make_workload(job, stack, &assumed);
-  // The dataset is read once over the run, in step with the tokens.
-  if (job.data.bytes && job.tokens > 0)
-    workload.data_bytes_per_step = *job.data.bytes * tokens_per_step(job) / job.tokens;
+  // The dataset is read once over the run, in step with the tokens; by a run shorter than a step, whole in that step.
+  if (job.data.bytes && job.tokens > 0) {
+    workload.data_bytes_per_step = *job.data.bytes * std::min(1.0, tokens_per_step(job) / job.tokens);
+  }
   return workload;
 }
 
@@ -196,6 +197,11 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
   std::vector<std::string> assumed;
   Workload workload = workload_of(request.job, catalog, assumed);
   const Machine machine = machine_of(catalog, candidate.cluster, candidate.gpus);
+  const Precision runs_in = effective_precision(machine, workload.precision);
+  if (runs_in != workload.precision) {
+    assumed.push_back("precision = " + std::string(name_of(runs_in)) + " (" + machine.gpu + " has no " +
+                      std::string(name_of(workload.precision)) + ")");
+  }
   StepModel model(workload, machine);
   const double capacity = usable_memory_bytes(machine.memory_bytes);
   if (request.job.parallelism) {

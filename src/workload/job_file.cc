@@ -92,6 +92,9 @@ class JobReader {
         parse_method(word(table, "method", {"pretrain", "full", "lora", "qlora"}, "pretrain")).value_or(job_.method);
     if (!table.has("tokens")) table.require_number("tokens");
     job_.tokens = read_positive(table, "tokens").value_or(0);
+    if (job_.tokens > 0 && job_.tokens < 1) {
+      table.error("tokens", "out-of-range", fmt::format("expected at least 1 token, found {:g}", job_.tokens));
+    }
     if (job_.tokens > kMostTokens) {
       table.error("tokens", "out-of-range",
                   fmt::format("expected at most {:g} tokens, found {:g}", kMostTokens, job_.tokens));

@@ -409,5 +409,12 @@ RC_GTEST_PROP(TomlDocumentProperty, AnyTextIsADocumentOrErrors, ()) {
   }
 }
 
+TEST(TomlDocument, MegabytesAreNotAPersonsFile) {
+  const auto document = TomlDocument::parse("a = \"" + std::string(std::size_t{9} << 20, 'x') + "\"\n", "big.toml");
+  ASSERT_FALSE(document);
+  EXPECT_EQ(document.error().front().rule, "file-too-large");
+  EXPECT_EQ(document.error().front().file, "big.toml");
+}
+
 }  // namespace
 }  // namespace tare

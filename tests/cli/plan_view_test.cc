@@ -82,7 +82,7 @@ TEST(PlanView, TopZeroShowsAll) {
 TEST(PlanView, SaysWhatIsClosestWhenNothingMeetsTheLimits) {
   const std::string text = shown(test::fake_plan_without_choice(), {});
   EXPECT_NE(text.find("Nothing meets the job's limits"), std::string::npos);
-  EXPECT_NE(text.find("Closest: dear/c/*/on_demand on 64 GPUs: 80 h of 72 h"), std::string::npos);
+  EXPECT_NE(text.find("Closest is dear/c/*/on_demand on 64 GPUs: 80 h of 72 h"), std::string::npos);
   EXPECT_EQ(text.find("CHOSEN"), std::string::npos);
 }
 

@@ -35,6 +35,8 @@ TEST(Rented, BillingPeriodAndMinimum) {
   EXPECT_DOUBLE_EQ(line_usd(c.bill(), "rent"), 101 * 128);
   c.offer.billing_period = "minute";
   EXPECT_NEAR(line_usd(c.bill(), "rent"), (100 + 1 / 60.0) * 128, 0.01);
+  c.offer.billing_period = "week";
+  EXPECT_DOUBLE_EQ(line_usd(c.bill(), "rent"), 168 * 128);
   c.offer.billing_period = "month";
   EXPECT_DOUBLE_EQ(line_usd(c.bill(), "rent"), 730 * 128);
   c.offer.billing_period = "second";

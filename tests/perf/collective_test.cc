@@ -152,5 +152,18 @@ RC_GTEST_PROP(CollectiveProperties, NeverCheaperFurtherApart, ()) {
   RC_ASSERT(time(2 * stride) >= time(stride) * (1 - 1e-12));
 }
 
+// A message to another leaf gets 1 ÷ oversubscription of the network; one within the leaf all of it.
+TEST(PointToPoint, UplinksAreShared) {
+  Machine machine;
+  machine.gpus_per_node = machine.domain_gpus = 8;
+  machine.between_nodes = {LinkKind::kNetwork, 50e9, 0};
+  machine.gpus_per_leaf = 32;
+  machine.oversubscription = 4;
+  StepConstants constants;
+  constants.half_size_bytes = 0;
+  EXPECT_DOUBLE_EQ(point_to_point_s(1e9, machine, 8, 1, constants), 1e9 / 50e9);
+  EXPECT_DOUBLE_EQ(point_to_point_s(1e9, machine, 32, 1, constants), 4e9 / 50e9);
+}
+
 }  // namespace
 }  // namespace tare

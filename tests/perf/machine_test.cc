@@ -23,6 +23,21 @@ NodeType hgx() {
   return type;
 }
 
+// A part runs what it lacks in the next wider format, and says which.
+TEST(Machine, FormatsItLacks) {
+  Machine a100;
+  a100.peak_bf16_flops = a100.peak_fp16_flops = 312e12;
+  EXPECT_EQ(effective_precision(a100, Precision::kFp8), Precision::kBf16);
+  EXPECT_EQ(effective_precision(a100, Precision::kNvfp4), Precision::kBf16);
+  EXPECT_DOUBLE_EQ(peak_flops(a100, Precision::kFp8), 312e12);
+  Machine h100 = a100;
+  h100.peak_fp8_flops = 1979e12;
+  EXPECT_EQ(effective_precision(h100, Precision::kNvfp4), Precision::kFp8);
+  Machine v100;
+  v100.peak_fp16_flops = 125e12;
+  EXPECT_EQ(effective_precision(v100, Precision::kBf16), Precision::kFp16);
+}
+
 TEST(Machine, OfANode) {
   const Accelerator& h100 = *find_accelerator(catalog(), "H100-SXM5-80GB");
   const Machine machine = machine_of_node(h100, hgx(), 4);

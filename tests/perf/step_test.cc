@@ -95,10 +95,12 @@ TEST(Step, HeadOnTheLastStageSetsThePace) {
 }
 
 // 1,024 tokens of width 1,024 in 2 bytes: 2 MiB to the next stage and a gradient as large back, for each micro-batch
-// and chunk. Four GPUs apart stay in the node (100 GB/s), eight apart do not (10 GB/s).
+// and chunk. Two stages four GPUs apart stay in the node (100 GB/s); of four such stages some boundary leaves it, and
+// stages eight apart always do (10 GB/s).
 TEST(Step, ActivationsGoToTheNextStage) {
   const double message = 2097152;
-  EXPECT_DOUBLE_EQ(step_of(small_gpt(), {.pp = 4, .dp = 4}).parts.pp_p2p_s, 16 * 2 * message / 100e9);
+  EXPECT_DOUBLE_EQ(step_of(small_gpt(), {.pp = 2, .dp = 4}).parts.pp_p2p_s, 16 * 2 * message / 100e9);
+  EXPECT_DOUBLE_EQ(step_of(small_gpt(), {.pp = 4, .dp = 4}).parts.pp_p2p_s, 16 * 2 * message / 10e9);
   EXPECT_DOUBLE_EQ(step_of(small_gpt(), {.pp = 4, .dp = 8}).parts.pp_p2p_s, 8 * 2 * message / 10e9);
   EXPECT_DOUBLE_EQ(step_of(small_gpt(), {.pp = 4, .vpp = 2, .dp = 8}).parts.pp_p2p_s, 8 * 4 * message / 10e9);
 }
