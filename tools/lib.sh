@@ -4,8 +4,8 @@
 build_packages=(g++ cmake ninja-build libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libexpected-dev libfast-float-dev
   libsimdjson-dev)
 # And what the tests take beyond them.
-check_packages=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev libnlopt-dev clang-14 libclang-rt-14-dev llvm-14 clang-format-14
-  clang-tidy-14 python3 python3-jsonschema)
+check_packages=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev libnlopt-dev valgrind clang-14
+  libclang-rt-14-dev llvm-14 clang-format-14 clang-tidy-14 python3 python3-jsonschema)
 
 # What ccache has of one clone serves another: paths below the root count by their place in it.
 export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_ABSSTDERR=1
