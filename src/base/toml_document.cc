@@ -345,7 +345,7 @@ std::optional<double> TomlTable::quantity(std::string_view key, Dimension dimens
 }
 
 std::optional<std::string> TomlTable::one_of(std::string_view key, const std::vector<std::string>& words) {
-  const auto value = string(key);
+  auto value = string(key);
   if (!value || std::find(words.begin(), words.end(), *value) != words.end()) return value;
   const std::string guess = did_you_mean(*value, words);
   error(key, "unknown-value", fmt::format("expected one of {}, found {}", join(words, ", "), in_quotes(*value)),

@@ -49,6 +49,17 @@ void set_links(Machine& machine, const Accelerator& accelerator, const NodeType&
                            network_latency_s(type.nic_kind)};
 }
 
+// All ranks wait for the tightest place: the smallest leaf bounds what stays inside one, the busiest uplink the rest.
+void set_leaves(Machine& machine, const std::vector<Leaf>& leaves) {
+  for (const Leaf& leaf : leaves) {
+    const int gpus = static_cast<int>(leaf.nodes.size()) * machine.gpus_per_node;
+    machine.gpus_per_leaf = machine.gpus_per_leaf > 0 ? std::min(machine.gpus_per_leaf, gpus) : gpus;
+    if (!leaf.uplink_bytes_per_s || *leaf.uplink_bytes_per_s <= 0) continue;
+    const double wanted = machine.between_nodes.bytes_per_s * gpus;
+    machine.oversubscription = std::max(machine.oversubscription, wanted / *leaf.uplink_bytes_per_s);
+  }
+}
+
 DeliveryEffect delivery_effect(const Catalog& catalog, const Delivery& delivery) {
   DeliveryEffect effect;
   if (delivery.host == "vm") effect.slowdown_ratio += parameter(catalog, "virt_tax_vm").base;
@@ -92,14 +103,7 @@ Machine machine_of_node(const Accelerator& accelerator, const NodeType& type, in
 Machine make_machine(const Catalog& catalog, const Cluster& cluster) {
   const NodeType& type = cluster.node_types.front().type;
   Machine machine = machine_of_node(*find_accelerator(catalog, type.gpu), type, static_cast<int>(cluster.nodes.size()));
-  if (cluster.leaves.size() > 1) {
-    const Leaf& leaf = cluster.leaves.front();
-    machine.gpus_per_leaf = static_cast<int>(leaf.nodes.size()) * machine.gpus_per_node;
-    if (leaf.uplink_bytes_per_s && *leaf.uplink_bytes_per_s > 0) {
-      machine.oversubscription =
-          std::max(1.0, machine.between_nodes.bytes_per_s * machine.gpus_per_leaf / *leaf.uplink_bytes_per_s);
-    }
-  }
+  if (cluster.leaves.size() > 1) set_leaves(machine, cluster.leaves);
   machine.delivery = delivery_effect(catalog, cluster.delivery);
   return machine;
 }

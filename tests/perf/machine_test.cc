@@ -123,5 +123,16 @@ TEST(Machine, OfEveryAcceleratorOfTheCatalog) {
   }
 }
 
+// 8 and 24 GPUs of 50 GB/s under uplinks of 200 and 300 GB/s: 400 ÷ 200 = 2 and 1,200 ÷ 300 = 4 times oversubscribed.
+TEST(Machine, TheTightestLeafCounts) {
+  Cluster cluster;
+  cluster.node_types = {{hgx(), {}}};
+  for (int i = 0; i < 4; ++i) cluster.nodes.push_back({"n" + std::to_string(i), 0, -1});
+  cluster.leaves = {{"small", {0}, 200e9}, {"large", {1, 2, 3}, 300e9}};
+  const Machine machine = make_machine(catalog(), cluster);
+  EXPECT_EQ(machine.gpus_per_leaf, 8);
+  EXPECT_DOUBLE_EQ(machine.oversubscription, 4);
+}
+
 }  // namespace
 }  // namespace tare
