@@ -79,7 +79,7 @@ TEST(Machine, OversubscriptionOfALeaf) {
   EXPECT_EQ(machine.gpus, 64);
   EXPECT_EQ(machine.gpus_per_leaf, 32);
   EXPECT_DOUBLE_EQ(machine.oversubscription, 2);
-  cluster.leaves[0].uplink_bytes_per_s = 3200e9;  // more than is needed does not speed anything up
+  for (Leaf& leaf : cluster.leaves) leaf.uplink_bytes_per_s = 3200e9;  // more than is needed does not speed anything up
   EXPECT_DOUBLE_EQ(make_machine(catalog(), cluster).oversubscription, 1);
 }
 
