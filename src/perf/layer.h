@@ -37,7 +37,6 @@ struct EdgeCost {     // embedding and head
 struct RankCost {
   LayerCost layer;  // the mean layer (dense and MoE, windowed and full, weighted)
   EdgeCost edge;
-  double p2p_s = 0;  // one activation to the next stage; needs the stride, set by StepModel
 };
 
 // GPUs between neighbouring ranks of a group, by where the rank layout puts its axis.

@@ -14,7 +14,6 @@ struct Candidate {
   NodeType node_type;
   Cluster cluster;  // exactly the nodes it takes
   int gpus = 0;     // used by the job
-  bool own_cluster = false;
 };
 
 struct CandidateResult {

@@ -57,7 +57,7 @@ void add_offers(const PlanRequest& request, const Catalog& catalog, int gpus, Ca
                              "unknown", "--assume-fabric 400Gb/s, or at most " + gpus_text(offer->gpus)});
       continue;
     }
-    out.tried.push_back({*offer, type, std::move(*cluster), gpus, false});
+    out.tried.push_back({*offer, type, std::move(*cluster), gpus});
   }
 }
 
@@ -83,7 +83,7 @@ std::variant<Candidate, Refusal> own_candidate(const Cluster& cluster, int gpus)
   std::optional<Cluster> nodes = uniform_nodes(cluster, gpus);
   if (!nodes) return too_small(cluster, offer.id, gpus);
   const NodeType type = nodes->node_types.front().type;
-  return Candidate{offer, type, std::move(*nodes), gpus, true};
+  return Candidate{offer, type, std::move(*nodes), gpus};
 }
 
 void add_clusters(const PlanRequest& request, int gpus, Candidates& out) {
