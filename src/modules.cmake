@@ -21,6 +21,6 @@ set(TARE_MODULES
 # What a module links from outside the project: "module: CMake targets". Header-only libraries need no row.
 set(TARE_MODULE_LIBRARIES
   "base: fmt::fmt"
-  "ingest: simdjson::simdjson"
+  "ingest: simdjson::simdjson pugixml::pugixml yaml-cpp"
   "plan: Threads::Threads"
 )

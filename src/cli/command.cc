@@ -39,6 +39,8 @@ Result<ExitCode> dispatch(Context& context) {
       return run_catalog(context);
     case Verb::kValidate:
       return run_validate(context);
+    case Verb::kRead:
+      return run_read(context);
     case Verb::kCompletions:
       return run_completions(context);
     case Verb::kMan:

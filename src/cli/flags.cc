@@ -13,8 +13,9 @@ constexpr VerbSet kEstimate = only(Verb::kEstimate);
 constexpr VerbSet kCompare = only(Verb::kCompare);
 constexpr VerbSet kCatalog = only(Verb::kCatalog);
 constexpr VerbSet kValidate = only(Verb::kValidate);
+constexpr VerbSet kRead = only(Verb::kRead);
 constexpr VerbSet kJobs = kPlan | kEstimate | kCompare;
-constexpr VerbSet kAnswers = kJobs | kCatalog | kValidate;  // the verbs that answer with a table
+constexpr VerbSet kAnswers = kJobs | kCatalog | kValidate | kRead;  // the verbs that answer with a table
 constexpr VerbSet kAll = ~0u;
 
 constexpr bool kRepeats = true, kOnce = false;
@@ -40,6 +41,10 @@ constexpr auto kFlags = std::to_array<Flag>({
      "else 64, and for --on the whole cluster when it is smaller."},
     {"row", 0, ValueKind::kText, "ID", Category::kInput, kValidate, kRepeats, kPerCall, "", "",
      "only the row of this id", "Given several times, the rows add up."},
+    {"kind", 0, ValueKind::kText, "KIND", Category::kInput, kRead, kOnce, kPerCall, "", "",
+     "read the files as this kind, whatever they look like",
+     "topo, nvidia-smi, dcgm, nccl-tests, nccl-debug, fio, hw-inventory, infiniband, dmesg, training-log, trace, slurm, "
+     "kubernetes or billing."},
     {"to", 0, ValueKind::kDirectory, "DIR", Category::kInput, kCatalog, kOnce, kPerCall, "", "",
      "where 'catalog import' writes",
      "The directory is made if it is missing; files of it that the import replaces are written whole or not at all."},

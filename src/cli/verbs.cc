@@ -31,6 +31,11 @@ constexpr auto kValidateExamples = std::to_array<Example>({
     {"tare validate rows.csv --row T0019 --explain", "one row with the formulas behind it"},
     {"tare validate rows.csv --output csv", "measured and predicted of every row"},
 });
+constexpr auto kReadExamples = std::to_array<Example>({
+    {"tare read topo.txt nccl.log", "what each file is, and the facts in it"},
+    {"nvidia-smi -q | tare read - --output json", "the facts of a command's output, with their lines"},
+    {"tare read support-bundle/", "every file of a folder"},
+});
 constexpr auto kCompletionsExamples = std::to_array<Example>({
     {"source <(tare completions bash)", "complete in this shell"},
     {"tare completions fish > ~/.config/fish/completions/tare.fish", "complete in every fish"},
@@ -69,6 +74,14 @@ constexpr auto kVerbs = std::to_array<VerbInfo>({
      "by source group and in all, beside a baseline that knows only the median MFU of the published rows. The columns "
      "are those of tests/published/published.csv.",
      kValidateExamples},
+    {Verb::kRead, "read", "FILE|DIR|-…", 1, -1, "read what operators paste: facts with their place",
+     "Recognises the output of the tools that people run on GPU clusters, and prints what it says as facts with their "
+     "lines: topology, nvidia-smi, DCGM, nccl-tests and NCCL logs, fio, inventories, InfiniBand, kernel messages, "
+     "training logs and traces, Slurm, Kubernetes, bills. docs/read.md lists the formats.\n\n"
+     "Damage is normal: what could not be used is listed with the reason, and reading goes on. N/A is unknown, not "
+     "zero, and units are those of the file. Files of any size are read as a stream. Exit status 2 means that a file "
+     "could not be read or recognised; the others are still printed.",
+     kReadExamples},
     {Verb::kCompletions, "completions", "bash|zsh|fish", 1, 1, "print a completion script for a shell",
      "Prints a script that completes verbs, flags, their values, and ids of offers.", kCompletionsExamples},
     {Verb::kMan, "man", "", 0, 0, "print the manual page as roff", "Prints the manual page tare(1) as roff.",

@@ -1,0 +1,203 @@
+#include "ingest/fact.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "ingest/scan.h"
+
+namespace tare {
+
+bool says_unknown(std::string_view text) {
+  text = trim(text);
+  static constexpr std::array<std::string_view, 15> kUnknown = {"",
+                                                                "-",
+                                                                "n/a",
+                                                                "[n/a]",
+                                                                "na",
+                                                                "none",
+                                                                "null",
+                                                                "unknown",
+                                                                "[unknown error]",
+                                                                "(null)",
+                                                                "not supported",
+                                                                "[not supported]",
+                                                                "unknown error",
+                                                                "not available",
+                                                                "requested functionality has been deprecated"};
+  return std::any_of(kUnknown.begin(), kUnknown.end(),
+                     [text](std::string_view word) { return equals_ignoring_case(text, word); });
+}
+
+Fact Fact::of(FactRecord record) {
+  const std::int64_t line = record.line;
+  return {Value(std::move(record)), line};
+}
+
+Fact Fact::of(std::vector<Fact> list, std::int64_t line) { return {Value(std::move(list)), line}; }
+
+Fact Fact::parsed(std::string_view text, std::int64_t line) {
+  text = trim(text);
+  if (const std::optional<std::int64_t> integer = to_integer(text)) return of(*integer, line);
+  if (const std::optional<double> number = to_number(text)) return of(*number, line);
+  if (says_unknown(text)) return unknown(line);
+  return of(text, line);
+}
+
+std::optional<double> Fact::number() const {
+  if (const double* number = std::get_if<double>(&value)) return *number;
+  if (const std::int64_t* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  return std::nullopt;
+}
+
+std::string_view Fact::text() const {
+  const std::string* text = std::get_if<std::string>(&value);
+  return text == nullptr ? std::string_view() : std::string_view(*text);
+}
+
+const Fact* FactRecord::find(std::string_view name) const {
+  for (const auto& [key, value] : members_) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+Fact* FactRecord::find(std::string_view name) { return const_cast<Fact*>(std::as_const(*this).find(name)); }
+
+Fact& FactRecord::add(std::string name, Fact value) {
+  return members_.emplace_back(std::move(name), std::move(value)).second;
+}
+
+Fact& FactRecord::set(std::string_view name, Fact value) {
+  if (value.line == 0) value.line = line;
+  if (Fact* const there = find(name)) return *there = std::move(value);
+  return add(std::string(name), std::move(value));
+}
+
+Fact& FactRecord::set(std::string_view name, std::string_view text, std::int64_t at) {
+  return set(name, Fact::of(text, at));
+}
+Fact& FactRecord::set(std::string_view name, const char* text, std::int64_t at) {
+  return set(name, Fact::of(std::string_view(text), at));
+}
+Fact& FactRecord::set(std::string_view name, double number, std::int64_t at) { return set(name, Fact::of(number, at)); }
+Fact& FactRecord::set(std::string_view name, std::int64_t number, std::int64_t at) {
+  return set(name, Fact::of(number, at));
+}
+Fact& FactRecord::set(std::string_view name, int number, std::int64_t at) {
+  return set(name, Fact::of(static_cast<std::int64_t>(number), at));
+}
+Fact& FactRecord::set(std::string_view name, bool truth, std::int64_t at) { return set(name, Fact::of(truth, at)); }
+Fact& FactRecord::set_unknown(std::string_view name, std::int64_t at) { return set(name, Fact::unknown(at)); }
+Fact& FactRecord::set_parsed(std::string_view name, std::string_view text, std::int64_t at) {
+  return set(name, Fact::parsed(text, at));
+}
+
+bool FactRecord::set_once(std::string_view name, Fact value) {
+  if (has(name)) return false;
+  set(name, std::move(value));
+  return true;
+}
+
+std::vector<Fact>& FactRecord::list(std::string_view name, std::int64_t at) {
+  Fact* there = find(name);
+  if (there == nullptr || there->as_list() == nullptr) there = &set(name, Fact::of(std::vector<Fact>(), at));
+  return std::get<std::vector<Fact>>(there->value);
+}
+
+FactRecord& FactRecord::record(std::string_view name, std::int64_t at) {
+  Fact* there = find(name);
+  if (there == nullptr || there->as_record() == nullptr) there = &set(name, Fact::of(FactRecord(at == 0 ? line : at)));
+  return std::get<FactRecord>(there->value);
+}
+
+FactRecord& FactRecord::append(std::string_view name, std::int64_t at) {
+  return std::get<FactRecord>(list(name).emplace_back(Fact::of(FactRecord(at))).value);
+}
+
+std::optional<double> FactRecord::number(std::string_view name) const {
+  const Fact* const fact = find(name);
+  return fact == nullptr ? std::nullopt : fact->number();
+}
+
+std::optional<std::int64_t> FactRecord::integer(std::string_view name) const {
+  const Fact* const fact = find(name);
+  if (fact == nullptr) return std::nullopt;
+  const std::int64_t* const integer = std::get_if<std::int64_t>(&fact->value);
+  return integer == nullptr ? std::nullopt : std::optional(*integer);
+}
+
+std::string_view FactRecord::text(std::string_view name) const {
+  const Fact* const fact = find(name);
+  return fact == nullptr ? std::string_view() : fact->text();
+}
+
+const std::vector<Fact>* FactRecord::find_list(std::string_view name) const {
+  const Fact* const fact = find(name);
+  return fact == nullptr ? nullptr : fact->as_list();
+}
+
+const FactRecord* FactRecord::find_record(std::string_view name) const {
+  const Fact* const fact = find(name);
+  return fact == nullptr ? nullptr : fact->as_record();
+}
+
+namespace {
+
+std::size_t count_leaves(const Fact& fact) {
+  if (const FactRecord* const record = fact.as_record()) return count_facts(*record);
+  const std::vector<Fact>* const list = fact.as_list();
+  if (list == nullptr) return 1;
+  std::size_t sum = 0;
+  for (const Fact& item : *list) sum += count_leaves(item);
+  return sum;
+}
+
+Json json_of(const Fact& fact, bool in_list) {
+  struct Visitor {
+    bool in_list;
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(bool truth) const { return truth; }
+    Json operator()(std::int64_t number) const { return number; }
+    Json operator()(double number) const { return number; }
+    Json operator()(const std::string& text) const { return as_text(text); }
+    Json operator()(const std::vector<Fact>& list) const {
+      Json json = Json::array();
+      for (const Fact& item : list) json.push_back(json_of(item, true));
+      return json;
+    }
+    Json operator()(const FactRecord& record) const {
+      Json json = to_json(record);
+      if (in_list && record.line > 0) {
+        Json with_line = Json::object({{"line", record.line}});
+        with_line.update(json);
+        return with_line;
+      }
+      return json;
+    }
+  };
+  return std::visit(Visitor{in_list}, fact.value);
+}
+
+}  // namespace
+
+std::size_t count_facts(const FactRecord& record) {
+  std::size_t sum = 0;
+  for (const auto& [name, fact] : record.members()) sum += count_leaves(fact);
+  return sum;
+}
+
+Json to_json(const FactRecord& record) {
+  Json json = Json::object();
+  Json lines = Json::object();
+  for (const auto& [name, fact] : record.members()) {
+    json[as_text(name)] = json_of(fact, false);
+    if (fact.line > 0 && fact.line != record.line) lines[as_text(name)] = fact.line;
+  }
+  if (!lines.empty()) json["lines"] = std::move(lines);
+  return json;
+}
+
+}  // namespace tare

@@ -1,0 +1,45 @@
+// Files in, facts out: recognises what a file is and runs its readers over it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "ingest/format.h"
+
+namespace tare {
+
+struct FormatReading {
+  const Format* format = nullptr;
+  int confidence = 0;
+  Reading reading;
+};
+
+struct FileFacts {
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::int64_t lines = 0;
+  // By confidence. The first says what the file is; further ones are other outputs in the same file, or other ways of
+  // understanding it. Empty: not recognised, or not readable (`errors`).
+  std::vector<FormatReading> readings;
+  std::int64_t unused_lines = 0;         // not empty, and no reader wanted them
+  std::vector<UnreadLine> first_unused;  // the first few of these
+  Diagnostics errors;
+};
+
+struct ReadOptions {
+  std::string only_kind;  // --kind: this family only, however sure
+  std::function<void(std::uint64_t bytes, std::optional<std::uint64_t> of)> progress;  // now and then; may be empty
+};
+
+FileFacts read_facts(const std::string& path, const ReadOptions& options = {});
+FileFacts read_facts_of_text(std::string text, const std::string& path, const ReadOptions& options = {});
+
+// Every regular file under the paths, sorted; "-" and files stand for themselves. Hidden files and folders are left
+// out. Errors: a path that is not there.
+Result<std::vector<std::string>> files_under(const std::vector<std::string>& paths);
+
+Json to_json(const FileFacts& file);
+
+}  // namespace tare
