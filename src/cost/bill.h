@@ -45,6 +45,15 @@ struct Bill {
   double billed_gpu_hours = 0;
   std::vector<BillLine> lines;
   std::vector<WaterfallBar> waterfall;  // in the fixed order of DESIGN §2, then bars for lines that are not GPU time
+  double goodput_ratio = 0;             // of the run
+  // Energy of the billed hours, rented or owned; nullopt when the power of a node is not known. Information, not money:
+  // what an owned fleet pays for it is the line `power`, a rented hour contains it.
+  std::optional<double> it_kwh;
+  std::optional<double> energy_kwh;  // at the meter of the building: IT energy x PUE
+  std::optional<double> co2e_kg;
+  std::optional<double> joules_per_token;         // of IT energy over the run; never below the chip's floor
+  std::optional<double> checkpoint_marginal_usd;  // one more checkpoint an hour, over the run
+  std::vector<Formula> formulas;  // of the figures above: bill.it_kwh, bill.energy_kwh, bill.co2e_kg, …
   // Why there is no bill (the run never ends, no price is known): then `total` is infinite and the lines are empty; or
   // which line is missing since an input is not known. Empty: the ledger is complete.
   std::vector<std::string> unknown;

@@ -45,7 +45,9 @@ struct Run {
   double failures = 0;           // expected interruptions
   double hardware_failures = 0;  // of these, not spot reclaims: what an engineer looks into
   double failure_lost_s = 0;     // rework, detection, restart, over the run
-  double wall_s = 0;             // the sum of the four; infinite when the run does not finish
+  double planned_interruptions = 0;
+  double maintenance_s = 0;  // planned windows and the restarts around them, over the run
+  double wall_s = 0;         // the sum of the five; infinite when the run does not finish
   std::optional<double>
       wall_low_s;  // over the ranges of the parameters, taken one at a time and combined as independent
   std::optional<double> wall_high_s;  // nullopt: at the far end of some range the run does not finish
