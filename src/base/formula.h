@@ -4,6 +4,7 @@
 // log2, exp, pow; evaluate(formula) must give `value` (a test does that for every one shown by --explain).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct FormulaInput {
   std::string unit;      // "s", "bytes/s", "1"
   std::string source;    // "job.toml", "catalog: H100-SXM5-80GB", "parameter ckpt_bytes_param"
   bool assumed = false;  // a default nobody stated, or a parameter without a source
+  // Its range, where it has one: the ends between which draws move it (cost/uncertainty.h).
+  std::optional<double> low = {}, high = {};
 };
 
 struct Formula {

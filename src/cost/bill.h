@@ -24,6 +24,7 @@ namespace tare {
 struct Amount {
   double usd = 0;  // rounded to the cent
   std::optional<double> low_usd, high_usd;
+  std::optional<double> p10, p50, p90;  // USD over the draws, from add_uncertainty() of cost/uncertainty.h
 };
 
 struct BillLine {

@@ -16,6 +16,9 @@ Json to_json(const Amount& amount) {
   json["usd"] = finite_or_null(amount.usd);
   if (amount.low_usd) json["low_usd"] = *amount.low_usd;
   if (amount.high_usd) json["high_usd"] = *amount.high_usd;
+  if (amount.p10) json["p10"] = *amount.p10;
+  if (amount.p50) json["p50"] = *amount.p50;
+  if (amount.p90) json["p90"] = *amount.p90;
   return json;
 }
 
