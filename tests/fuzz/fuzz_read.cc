@@ -1,5 +1,5 @@
-// Any bytes to one format's reader (TARE_FUZZ_FORMAT names it) or, without a name, to whatever recognises them: facts
-// that can be written as JSON, whatever the damage.
+// Any bytes to one format's reader (TARE_FUZZ_FORMAT names it; "list" lists the names) or, without a name, to whatever
+// recognises them: facts that can be written as JSON, whatever the damage.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -15,6 +15,11 @@ namespace {
 const tare::Format* chosen_format() {
   const char* const name = std::getenv("TARE_FUZZ_FORMAT");
   if (name == nullptr) return nullptr;
+  if (std::string_view(name) == "list") {
+    for (const tare::Format& format : tare::formats()) std::puts(std::string(format.name).c_str());
+    std::fflush(stdout);
+    std::_Exit(0);
+  }
   for (const tare::Format& format : tare::formats()) {
     if (format.name == name) return &format;
   }
@@ -37,6 +42,11 @@ void read_as(const tare::Format& format, const std::string& text) {
 }
 
 }  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  static_cast<void>(chosen_format());
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const tare::Format* const format = chosen_format();
