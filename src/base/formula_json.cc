@@ -12,6 +12,8 @@ Json to_json(const Formula& formula) {
                       {"unit", input.unit},
                       {"source", input.source},
                       {"assumed", input.assumed}});
+    if (input.low) inputs.back()["low"] = *input.low;
+    if (input.high) inputs.back()["high"] = *input.high;
   }
   return {{"id", formula.id},
           {"value", formula.value},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "cost/cents.h"
@@ -68,22 +69,23 @@ void add_waterfall(Bill& bill, const BillInput& input, const std::vector<Evaluat
     gpu_time_cents += cents[i];
   }
   const Range range = gpu_time.range();
-  const auto hours = waterfall_hours(input, bill.billed_gpu_hours);
+  std::vector<Formula> hours = waterfall_hours(input, bill.billed_gpu_hours);
   std::vector<double> weights;
   double sum = 0;
-  for (const auto& [id, gpu_hours] : hours) {
-    weights.push_back(gpu_hours);
-    sum += gpu_hours;
+  for (const Formula& bar : hours) {
+    weights.push_back(bar.value);
+    sum += bar.value;
   }
   const std::vector<std::int64_t> bar_cents = share_out(gpu_time_cents, weights);
   for (std::size_t i = 0; i < hours.size(); ++i) {
     const double share = sum > 0 ? weights[i] / sum : 0;
     Range bar_range{range.low * share, std::nullopt};
     if (range.high) bar_range.high = *range.high * share;
-    bill.waterfall.push_back({hours[i].first, hours[i].second, amount_of(bar_cents[i], bar_range)});
+    std::string id = hours[i].id.substr(std::string_view("waterfall.").size());
+    bill.waterfall.push_back({std::move(id), weights[i], amount_of(bar_cents[i], bar_range), std::move(hours[i])});
   }
   for (const BillLine& line : bill.lines) {
-    if (!line.gpu_time) bill.waterfall.push_back({line.id, 0, line.amount});
+    if (!line.gpu_time) bill.waterfall.push_back({line.id, 0, line.amount, {}});
   }
 }
 
@@ -115,6 +117,7 @@ Bill make_bill(const BillInput& input, const Catalog& catalog) {
   Bill bill;
   bill.unknown = std::move(drafts.unknown);
   bill.billed_gpu_hours = held.gpu_hours;
+  bill.formulas.push_back(billed_gpu_hours_formula(input, held));
   bill.total = amount_of(*total_cents, total.range());
   bill.usd_per_million_tokens = bill.total.usd / input.tokens * 1e6;
   std::vector<double> exact;

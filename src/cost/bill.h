@@ -24,7 +24,8 @@ namespace tare {
 struct Amount {
   double usd = 0;  // rounded to the cent
   std::optional<double> low_usd, high_usd;
-  std::optional<double> p10, p50, p90;  // USD over the draws, from add_uncertainty() of cost/uncertainty.h
+  std::optional<double> p10 = {}, p50 = {},
+                        p90 = {};  // USD over the draws, from add_uncertainty() of cost/uncertainty.h
 };
 
 struct BillLine {
@@ -38,6 +39,7 @@ struct WaterfallBar {
   std::string id;        // unallocated, startup, failures, checkpoint, data, bubble, comm_tp, …, useful
   double gpu_hours = 0;  // 0 for lines that are not GPU time
   Amount amount;
+  Formula formula;  // its value is gpu_hours; empty for lines that are not GPU time
 };
 
 struct Bill {
@@ -54,7 +56,8 @@ struct Bill {
   std::optional<double> co2e_kg;
   std::optional<double> joules_per_token;         // of IT energy over the run; never below the chip's floor
   std::optional<double> checkpoint_marginal_usd;  // one more checkpoint an hour, over the run
-  std::vector<Formula> formulas;  // of the figures above: bill.it_kwh, bill.energy_kwh, bill.co2e_kg, …
+  std::vector<Formula>
+      formulas;  // of the figures above: bill.billed_gpu_hours, bill.it_kwh, bill.energy_kwh, bill.co2e_kg, …
   // Why there is no bill (the run never ends, no price is known): then `total` is infinite and the lines are empty; or
   // which line is missing since an input is not known. Empty: the ledger is complete.
   std::vector<std::string> unknown;

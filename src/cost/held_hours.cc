@@ -59,4 +59,15 @@ HeldHours held_hours(const BillInput& input, const Catalog& catalog) {
   return held;
 }
 
+Formula billed_gpu_hours_formula(const BillInput& input, const HeldHours& held) {
+  Formula formula;
+  formula.id = "bill.billed_gpu_hours";
+  formula.value = held.gpu_hours;
+  formula.unit = "GPU-h";
+  formula.expression = "gpus * (" + held.hours_expression + ")";
+  for (const RangedInput& ranged : held.inputs) formula.inputs.push_back(formula_input(ranged));
+  formula.inputs.push_back({"gpus", static_cast<double>(input.gpus), "GPU", "cluster"});
+  return formula;
+}
+
 }  // namespace tare

@@ -21,6 +21,7 @@ struct HeldHours {
 
 bool pays_for_idle(Purchase purchase);  // reserved, owned
 HeldHours held_hours(const BillInput& input, const Catalog& catalog);
+Formula billed_gpu_hours_formula(const BillInput& input, const HeldHours& held);
 
 // The run's wall time with the range of its own parameters.
 RangedInput wall_input(const Run& run);

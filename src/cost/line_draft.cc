@@ -33,13 +33,20 @@ RangedInput parameter_range(std::string name, const CostParameter& parameter) {
           false};
 }
 
+FormulaInput formula_input(const RangedInput& ranged) {
+  FormulaInput input = ranged.input;
+  input.low = ranged.low;
+  input.high = ranged.high;
+  return input;
+}
+
 Result<EvaluatedLine> evaluate_line(LineDraft draft) {
   EvaluatedLine line;
   line.formula.id = "bill." + draft.id;
   line.formula.unit = "USD";
   line.formula.expression = draft.expression;
   line.formula.note = draft.note;
-  for (const RangedInput& ranged : draft.inputs) line.formula.inputs.push_back(ranged.input);
+  for (const RangedInput& ranged : draft.inputs) line.formula.inputs.push_back(formula_input(ranged));
   const Result<double> base = evaluate(line.formula);
   if (!base) return tl::unexpected(base.error());
   line.formula.value = *base;

@@ -22,6 +22,9 @@ struct RangedInput {
 RangedInput fixed_input(std::string name, double value, std::string unit, std::string source, bool assumed = false);
 RangedInput parameter_range(std::string name, const CostParameter& parameter);
 
+// The input with its range.
+FormulaInput formula_input(const RangedInput& ranged);
+
 struct LineDraft {
   std::string id;
   std::string expression;

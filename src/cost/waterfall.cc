@@ -1,28 +1,66 @@
 #include "cost/waterfall.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace tare {
 
-std::vector<std::pair<std::string, double>> waterfall_hours(const BillInput& input, double billed_gpu_hours) {
+namespace {
+
+FormulaInput from(const char* name, double value, const char* unit, const char* of = "run.") {
+  return {name, value, unit, std::string(of) + name};
+}
+
+class Bars {
+ public:
+  explicit Bars(const BillInput& input) : input_(input) {}
+
+  void add(const std::string& id, double gpu_hours, std::string expression, std::vector<FormulaInput> inputs) {
+    inputs.push_back({"gpus_used", static_cast<double>(input_.gpus_used), "GPU", "job"});
+    bars_.push_back({"waterfall." + id, gpu_hours, "GPU-h", std::move(expression), std::move(inputs), ""});
+  }
+  // A share of the run's wall time.
+  void add_time(const std::string& id, const char* name, double seconds) {
+    add(id, seconds * (input_.gpus_used / 3600.0), std::string(name) + " * (gpus_used / 3600)",
+        {from(name, seconds, "s")});
+  }
+  // What the step loses when it goes from `before_s` to `after_s`.
+  void add_step(const std::string& id, double before_s, double after_s) {
+    const double productive = input_.run.productive_s * (input_.gpus_used / 3600.0);
+    add(id, productive * ((before_s - after_s) / input_.step_time_s),
+        "productive_s * (gpus_used / 3600) * ((before_s - after_s) / full_s)",
+        {from("productive_s", input_.run.productive_s, "s"),
+         {"before_s", before_s, "s", "step model without the causes above"},
+         {"after_s", after_s, "s", "step model without this cause too"},
+         {"full_s", input_.step_time_s, "s", "step model with all causes"}});
+  }
+  std::vector<Formula> take() { return std::move(bars_); }
+
+ private:
+  const BillInput& input_;
+  std::vector<Formula> bars_;
+};
+
+}  // namespace
+
+std::vector<Formula> waterfall_hours(const BillInput& input, double billed_gpu_hours) {
   const Run& run = input.run;
-  const double gpu_hours_per_s = input.gpus_used / 3600.0;
-  const double productive = run.productive_s * gpu_hours_per_s;
-
-  std::vector<std::pair<std::string, double>> bars;
-  bars.emplace_back("unallocated", std::max(0.0, billed_gpu_hours - run.wall_s * gpu_hours_per_s));
-  bars.emplace_back("startup", run.startup_s * gpu_hours_per_s);
-  bars.emplace_back("failures", run.failure_lost_s * gpu_hours_per_s);
-  bars.emplace_back("checkpoint", run.checkpoint_stall_s * gpu_hours_per_s);
-
+  Bars bars(input);
+  bars.add("unallocated", std::max(0.0, billed_gpu_hours - run.wall_s * (input.gpus_used / 3600.0)),
+           "max(0, billed_gpu_hours - wall_s * (gpus_used / 3600))",
+           {from("billed_gpu_hours", billed_gpu_hours, "GPU-h", "bill."), from("wall_s", run.wall_s, "s")});
+  bars.add_time("startup", "startup_s", run.startup_s);
+  bars.add_time("failures", "failure_lost_s", run.failure_lost_s);
+  bars.add_time("checkpoint", "checkpoint_stall_s", run.checkpoint_stall_s);
   double left_s = input.step_time_s;
   for (const auto& [id, step_s] : input.step_time_after_removal_s) {
     const double after_s = std::clamp(step_s, 0.0, left_s);
-    bars.emplace_back(id, productive * ((left_s - after_s) / input.step_time_s));
+    bars.add_step(id, left_s, after_s);
     left_s = after_s;
   }
-  bars.emplace_back("useful", productive * (left_s / input.step_time_s));
-  return bars;
+  bars.add_step("useful", left_s, 0);
+  return bars.take();
 }
 
 }  // namespace tare

@@ -1,16 +1,15 @@
 // The billed GPU-hours of a run, bar by bar.
 #pragma once
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "cost/bill.h"
 
 namespace tare {
 
-// (bar id, GPU-hours) in the fixed order: unallocated, startup, failures, checkpoint, the step's causes, useful. None
-// is negative and they sum to `billed_gpu_hours`, which is at least what the run used.
+// The GPU-hours of each bar as a formula "waterfall.ID", in the fixed order: unallocated, startup, failures,
+// checkpoint, the step's causes, useful. None is negative and they sum to `billed_gpu_hours`, which is at least what
+// the run used.
 //
 //   unallocated = billed − used GPUs · wall      (held and not used, billing rounding, idle hours of a fleet)
 //   startup, failures, checkpoint = used GPUs · their share of the wall time
@@ -20,6 +19,6 @@ namespace tare {
 // A removal can leave the step longer than it was: what had hidden behind the removed part comes to light (less
 // compute, more exposed communication). Its bar is then zero, and the next ones are measured from the shortest step so
 // far, so that the bars still add up to the step.
-std::vector<std::pair<std::string, double>> waterfall_hours(const BillInput& input, double billed_gpu_hours);
+std::vector<Formula> waterfall_hours(const BillInput& input, double billed_gpu_hours);
 
 }  // namespace tare

@@ -163,6 +163,12 @@ class Formulas {
         policy.async ? "behind the last checkpoint there is no training left to hide its write" : "");
   }
 
+  // Half an interval on average, and what was not durable yet.
+  std::string rework() const {
+    return input_.checkpoint.async ? "min(checkpoint_interval_s, productive_s) / 2 + checkpoint_durable_s"
+                                   : "min(checkpoint_interval_s, productive_s) / 2";
+  }
+
   void losses() {
     std::vector<FormulaInput> restart = init_inputs();
     for (FormulaInput& i : store_inputs("read_bytes_per_s", &RunRates::read_bytes_per_s)) {
@@ -174,10 +180,7 @@ class Formulas {
     add_staging(expression, restart);
     add("run.restart_s", t_.restart_s, "s", std::move(expression), std::move(restart),
         "the parts of a start that recur, the checkpoint read back, a new node's share of the data");
-    const std::string rework = input_.checkpoint.async
-                                   ? "min(checkpoint_interval_s, productive_s) / 2 + checkpoint_durable_s"
-                                   : "min(checkpoint_interval_s, productive_s) / 2";
-    add("run.loss_per_failure_s", t_.loss_s, "s", rework + " + detect_s + restart_s",
+    add("run.loss_per_failure_s", t_.loss_s, "s", rework() + " + detect_s + restart_s",
         {from("checkpoint_interval_s", t_.interval_s), from("productive_s", t_.productive_s),
          from("checkpoint_durable_s", t_.durable_s), rate("detect_s", "s", &RunRates::detect_s),
          from("restart_s", t_.restart_s)},
@@ -199,6 +202,10 @@ class Formulas {
         {wall, gpus(), hardware()});
     add("run.failure_lost_s", run_.failure_lost_s, "s", "failures * loss_per_failure_s",
         {from("failures", run_.failures, "1"), from("loss_per_failure_s", t_.loss_s)});
+    add("run.rework_s", run_.failures * t_.rework_s, "s", "failures * (" + rework() + ")",
+        {from("failures", run_.failures, "1"), from("checkpoint_interval_s", t_.interval_s),
+         from("productive_s", t_.productive_s), from("checkpoint_durable_s", t_.durable_s)},
+        "work done again");
     add("run.gpu_hours", run_.gpu_hours, "GPU-h", "wall_s * gpus / 3600", {wall, gpus()});
     add("run.goodput_ratio", run_.goodput_ratio, "1", "productive_s / wall_s",
         {from("productive_s", t_.productive_s), wall});
@@ -228,10 +235,13 @@ Formula it_energy_formula(const RunInput& input, const Catalog& catalog, const T
   const double busy_s = run.productive_s + rework_s;
   const double fraction = busy_low + (busy_high - busy_low) * input.kernel_busy_ratio;
 
+  // The two ends of the parameter's range are what the busy share moves between: they are not drawn.
   FormulaInput low = parameter_input("busy_low", busy);
   low.value = busy_low;
+  low.low = low.high = std::nullopt;
   FormulaInput high = parameter_input("busy_high", busy);
   high.value = busy_high;
+  high.low = high.high = std::nullopt;
   return {"run.it_energy_j",
           input.nodes * power_w * (fraction * busy_s + idle.base * (run.wall_s - busy_s)),
           "J",
@@ -243,7 +253,7 @@ Formula it_energy_formula(const RunInput& input, const Catalog& catalog, const T
            std::move(high),
            {"kernel_busy_ratio", input.kernel_busy_ratio, "1", "step model", false},
            {"productive_s", run.productive_s, "s", "run.productive_s", false},
-           {"rework_s", rework_s, "s", "run.failures * the rework of run.loss_per_failure_s", false},
+           {"rework_s", rework_s, "s", "run.rework_s", false},
            parameter_input("idle_fraction", idle),
            {"wall_s", run.wall_s, "s", "run.wall_s", false}},
           "power follows the share of time in which a kernel runs, not MFU; power supply loss is inside the rating"};

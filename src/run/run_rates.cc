@@ -97,13 +97,18 @@ const std::vector<std::string>& run_parameter_ids() {
 }
 
 FormulaInput parameter_input(std::string name, const CostParameter& parameter) {
-  return {std::move(name), parameter.base, parameter.unit, "parameter " + parameter.id, is_unsourced(parameter)};
+  return {std::move(name),         parameter.base, parameter.unit, "parameter " + parameter.id,
+          is_unsourced(parameter), parameter.low,  parameter.high};
 }
 
 FormulaInput LoadedRates::input(const char* name, const char* unit, double RunRates::*rate,
                                 const char* why_zero) const {
   for (const RatedParameter& p : parameters) {
-    if (p.rate == rate) return {name, base.*rate, unit, "parameter " + p.parameter->id, p.assumed};
+    if (p.rate != rate) continue;
+    FormulaInput input{name, base.*rate, unit, "parameter " + p.parameter->id, p.assumed};
+    if (p.low != base.*rate) input.low = p.low;
+    if (p.high != base.*rate) input.high = p.high;
+    return input;
   }
   return {name, base.*rate, unit, why_zero, false};
 }

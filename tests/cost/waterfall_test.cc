@@ -9,6 +9,15 @@ namespace {
 
 using Bars = std::vector<std::pair<std::string, double>>;
 
+Bars bars_of(const BillInput& input, double billed_gpu_hours) {
+  Bars bars;
+  for (const Formula& bar : waterfall_hours(input, billed_gpu_hours)) {
+    EXPECT_DOUBLE_EQ(evaluate(bar).value_or(-1), bar.value) << bar.id;
+    bars.emplace_back(bar.id.substr(std::string("waterfall.").size()), bar.value);
+  }
+  return bars;
+}
+
 // 36 GPUs for 1,000 s are 10 GPU-hours; of the wall 100 s start-up, 50 lost, 50 stalled, 800 of steps.
 BillInput ten_gpu_hours() {
   BillInput input;
@@ -35,15 +44,15 @@ void expect_bars(const Bars& bars, const Bars& expected) {
 TEST(Waterfall, ByHand) {
   BillInput input = ten_gpu_hours();
   input.step_time_after_removal_s = {{"data", 10}, {"bubble", 9}, {"comm_dp", 6}, {"kernel", 2}};
-  expect_bars(waterfall_hours(input, 12), {{"unallocated", 2},
-                                           {"startup", 1},
-                                           {"failures", 0.5},
-                                           {"checkpoint", 0.5},
-                                           {"data", 0},
-                                           {"bubble", 0.8},
-                                           {"comm_dp", 2.4},
-                                           {"kernel", 3.2},
-                                           {"useful", 1.6}});
+  expect_bars(bars_of(input, 12), {{"unallocated", 2},
+                                   {"startup", 1},
+                                   {"failures", 0.5},
+                                   {"checkpoint", 0.5},
+                                   {"data", 0},
+                                   {"bubble", 0.8},
+                                   {"comm_dp", 2.4},
+                                   {"kernel", 3.2},
+                                   {"useful", 1.6}});
 }
 
 // Without recomputation the step is longer, since communication had hidden behind it: no bar below zero, and the next
@@ -51,18 +60,18 @@ TEST(Waterfall, ByHand) {
 TEST(Waterfall, ARemovalThatLengthensTheStepHasABarOfZero) {
   BillInput input = ten_gpu_hours();
   input.step_time_after_removal_s = {{"comm_tp", 8}, {"recompute", 9}, {"kernel", 5}};
-  expect_bars(waterfall_hours(input, 10), {{"unallocated", 0},
-                                           {"startup", 1},
-                                           {"failures", 0.5},
-                                           {"checkpoint", 0.5},
-                                           {"comm_tp", 1.6},
-                                           {"recompute", 0},
-                                           {"kernel", 2.4},
-                                           {"useful", 4}});
+  expect_bars(bars_of(input, 10), {{"unallocated", 0},
+                                   {"startup", 1},
+                                   {"failures", 0.5},
+                                   {"checkpoint", 0.5},
+                                   {"comm_tp", 1.6},
+                                   {"recompute", 0},
+                                   {"kernel", 2.4},
+                                   {"useful", 4}});
 }
 
 TEST(Waterfall, WithoutRemovalsTheStepIsUseful) {
-  const Bars bars = waterfall_hours(ten_gpu_hours(), 10);
+  const Bars bars = bars_of(ten_gpu_hours(), 10);
   EXPECT_EQ(bars.back().first, "useful");
   EXPECT_NEAR(bars.back().second, 8, 1e-12);
 }
