@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,6 +60,15 @@ std::string_view direction(std::string_view text) {
   return {};
 }
 
+// Whole numbers as such.
+void set_number(FactRecord& into, std::string_view name, double number, std::int64_t line) {
+  if (number >= -1e15 && number <= 1e15 && number == std::floor(number)) {
+    into.set(name, static_cast<std::int64_t>(number), line);
+  } else {
+    into.set(name, number, line);
+  }
+}
+
 void set_rate(FactRecord& into, const std::string& name, std::string_view text, bool old_units, std::int64_t line) {
   const std::optional<FioAmount> amount = fio_amount(text, old_units);
   if (!amount) return;
@@ -78,8 +88,11 @@ void set_statistics(FactRecord& into, std::string_view text, std::string_view un
     if (key.empty() || key.size() > 20) continue;
     if (key == "per") {
       if (const std::optional<Measure> share = to_measure(value)) into.set("share_pct", share->value, line);
+    } else if (value.ends_with('.')) {
+      continue;  // cut
     } else if (const std::optional<double> number = fio_count(value)) {
-      into.set(std::string(key) + (key == "samples" || unit.empty() ? "" : "_" + std::string(unit)), *number, line);
+      set_number(into, std::string(key) + (key == "samples" || unit.empty() ? "" : "_" + std::string(unit)), *number,
+                 line);
     }
   }
 }
@@ -206,7 +219,7 @@ class FioReader : public LineReader {
     }
     if (text.starts_with("Starting ") && (contains(text, "process") || contains(text, "thread"))) {
       if (const std::optional<Measure> count = to_measure(text.substr(9)))
-        run(line).facts.set("workers", count->value, line);
+        set_number(run(line).facts, "workers", count->value, line);
       return true;
     }
     if (text.starts_with("Jobs: ") && contains(text, "(f=")) {
@@ -279,10 +292,10 @@ class FioReader : public LineReader {
     if (const auto group = between(text, "groupid=", ",")) job.set_parsed("group", *group);
     if (const auto jobs = between(text, "jobs=", ")")) job.set_parsed("jobs", *jobs);
     if (const auto error = between(text, "err=", ":")) {
-      if (const std::optional<Measure> code = to_measure(*error)) job.set("error", code->value);
+      if (const std::optional<Measure> code = to_measure(*error)) set_number(job, "error", code->value, line);
     }
-    if (const auto pid = between(text, "pid=", ":")) job.set_parsed("pid", *pid);
-    if (const auto behind = after(text, "pid=")) {
+    if (const auto pid = between(text, " pid=", ":")) job.set_parsed("pid", *pid);
+    if (const auto behind = after(text, " pid=")) {
       const std::size_t colon = behind->find(": ");
       if (colon != std::string_view::npos) job.set("time", trim(behind->substr(colon + 2)));
     }
@@ -291,7 +304,7 @@ class FioReader : public LineReader {
   bool same_job(std::string_view header) const {
     const std::vector<Fact>* const jobs = run_->report.find_list("jobs");
     if (jobs == nullptr || jobs->empty()) return false;
-    const std::optional<std::string_view> pid = between(header, "pid=", ":");
+    const std::optional<std::string_view> pid = between(header, " pid=", ":");
     const std::string_view name = trim(header.substr(0, header.find(": (groupid=")));
     for (const Fact& fact : *jobs) {
       const FactRecord& job = *fact.as_record();
@@ -357,7 +370,7 @@ class FioReader : public LineReader {
     percentiles_.clear();
     FactRecord& into = of.record(side_, line);
     if (contains(text, "IOPS=")) {
-      into.set("iops", fio_count(between(text, "IOPS=", ",").value_or("")).value_or(0));
+      if (const auto iops = fio_count(between(text, "IOPS=", ",").value_or(""))) set_number(into, "iops", *iops, line);
       const std::string_view rate = after(text, "BW=").value_or("");
       set_rate(into, "bw", rate, false, line);
       if (const auto decimal = between(rate, "(", ")")) set_rate(into, "bw", *decimal, false, line);
@@ -369,7 +382,7 @@ class FioReader : public LineReader {
       return true;
     }
     run_->old_units = true;
-    into.set("iops", fio_count(between(text, "iops=", ",").value_or("")).value_or(0));
+    if (const auto iops = fio_count(between(text, "iops=", ",").value_or(""))) set_number(into, "iops", *iops, line);
     set_size(into, "io", between(text, "io=", ",").value_or(""), true, line);
     set_rate(into, "bw", between(text, "bw=", ",").value_or(""), true, line);
     if (const auto time = between(text, "runt=", "msec")) into.set_parsed("runtime_ms", *time);
@@ -403,7 +416,7 @@ class FioReader : public LineReader {
     const std::string_view times = after(text, old ? "maxt=" : "run=").value_or("");
     const std::size_t dash = old ? std::string_view::npos : times.find('-');
     if (const auto longest = to_measure(dash == std::string_view::npos ? times : times.substr(dash + 1))) {
-      into.set("runtime_max_ms", longest->value);
+      set_number(into, "runtime_max_ms", longest->value, line);
     }
     return true;
   }
@@ -421,7 +434,7 @@ class FioReader : public LineReader {
         disk.set_parsed("read_" + std::string(key), value.substr(0, slash));
         disk.set_parsed("write_" + std::string(key), value.substr(slash + 1));
       } else if (const std::optional<Measure> number = to_measure(value)) {
-        disk.set(std::string(key) + (number->unit == "%" ? "_pct" : ""), number->value);
+        set_number(disk, std::string(key) + (number->unit == "%" ? "_pct" : ""), number->value, line);
       }
     }
     return true;
@@ -468,7 +481,7 @@ class FioReader : public LineReader {
       if (th == std::string_view::npos || th > 12 || !value.starts_with('[')) continue;
       const std::string_view number = value.substr(1, value.find(']') - 1);
       if (const std::optional<double> time = fio_count(number)) {
-        into.set(percentile_name(key.substr(0, th)), *time, line);
+        set_number(into, percentile_name(key.substr(0, th)), *time, line);
       }
     }
     return true;
@@ -501,7 +514,8 @@ class FioReader : public LineReader {
       FactRecord& cpu = job(line).record("cpu", line);
       for (const auto& [key, value] : fio_pairs(values)) {
         const std::optional<Measure> number = to_measure(value);
-        if (number && key.size() < 12) cpu.set(std::string(key) + (number->unit == "%" ? "_pct" : ""), number->value);
+        if (number && key.size() < 12)
+          set_number(cpu, std::string(key) + (number->unit == "%" ? "_pct" : ""), number->value, line);
       }
       return true;
     }
@@ -514,7 +528,7 @@ class FioReader : public LineReader {
       for (const auto& [key, value] : fio_pairs(values)) {
         const std::optional<Measure> number = to_measure(value);
         if (number && key.size() < 12)
-          target.set(std::string(key) + (number->unit == "%" ? "_pct" : ""), number->value);
+          set_number(target, std::string(key) + (number->unit == "%" ? "_pct" : ""), number->value, line);
       }
       return true;
     }
@@ -582,6 +596,7 @@ class FioReader : public LineReader {
       run_.reset();
       return;
     }
+    name_lone_side(run_->report);
     FactRecord last = run_->report;
     end_report();
     FactRecord facts = std::move(run_->facts);
