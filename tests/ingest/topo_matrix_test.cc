@@ -114,8 +114,8 @@ TEST(TopoMatrix, WithoutAHeaderTheRowsNameTheColumns) {
 }
 
 TEST(TopoMatrix, PciOnlySaysNothingOfNvlink) {
-  const FileFacts file = read_text(
-      "> nvidia-smi topo -mp\n\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNODE\t0,2,4\nGPU1\tNODE\t X \t0,2,4\n");
+  const FileFacts file =
+      read_text("> nvidia-smi topo -mp\n\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNODE\t0,2,4\nGPU1\tNODE\t X \t0,2,4\n");
   EXPECT_TRUE(facts_of(file).find("nvlink")->is_unknown());
   EXPECT_EQ(item(facts_of(file), "gpus", 0).integer("cpu_count"), 3);
 }
