@@ -14,12 +14,10 @@ struct Answer {
   std::function<Document()> document;  // table and md
   std::function<Table()> table;        // csv
   std::function<Json()> json;
-  std::function<std::string()> svg, focus, toml;  // those that the verb has (words_of(flag, verb))
-  Diagnostics warnings;                           // of the files behind it: to standard error
+  Diagnostics warnings;  // of the files behind it: to standard error
 };
 
-// To standard output, or whole into the file that --output names. Errors: a file that cannot be written.
-Result<void> write_answer(Context& context, const Answer& answer);
+void write_answer(Context& context, const Answer& answer);
 
 // --chart FILE.svg, if it was given.
 Result<void> write_chart(const Arguments& arguments, const std::function<std::string()>& svg);
