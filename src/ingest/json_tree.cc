@@ -46,7 +46,19 @@ class Parser {
     for (; !at_end(); ++at_) {
       const char c = text_[at_];
       if (c == '\n') ++line_;
+      if (c == '.' && text_.substr(at_, 3) == "...") {  // left out by whoever pasted it
+        at_ += 2;
+        continue;
+      }
       if (c != ' ' && c != '\n' && c != '\t' && c != '\r') return;
+    }
+  }
+
+  // One comma, or more where something between them was left out.
+  void skip_commas() {
+    while (!at_end() && text_[at_] == ',') {
+      ++at_;
+      skip_blank();
     }
   }
 
@@ -84,8 +96,7 @@ class Parser {
       }
       if (!first) {
         if (text_[at_] != ',') return stop("expected ',' or '}' in an object");
-        ++at_;
-        skip_blank();
+        skip_commas();
         if (!at_end() && text_[at_] == '}') continue;  // a comma too many
       }
       if (at_end()) return stop("the input ends inside an object");
@@ -115,8 +126,7 @@ class Parser {
       }
       if (!first) {
         if (text_[at_] != ',') return stop("expected ',' or ']' in an array");
-        ++at_;
-        skip_blank();
+        skip_commas();
         if (!at_end() && text_[at_] == ']') continue;  // a comma too many
         if (at_end()) return stop("the input ends inside an array");
       }
