@@ -141,12 +141,24 @@ class Parser {
         errors.push_back(std::move(*wrong));
         continue;
       }
+      if (verb_is_known_ && !asked && flag.kind == ValueKind::kForm && !has_form(flag, *typed.value)) {
+        errors.push_back(make_error("bad-value",
+                                    fmt::format("{}: 'tare {}' has no form '{}'", typed.spelling,
+                                                info(arguments.verb).name, output_form(*typed.value).form),
+                                    fmt::format("one of {}", join(words_of(flag, arguments.verb), ", "))));
+        continue;
+      }
       if (!flag.repeats && flag.kind != ValueKind::kSwitch && arguments.has(flag.name)) {
         errors.push_back(make_error("repeated-flag", fmt::format("{} is given more than once", typed.spelling)));
         continue;
       }
       arguments.add(flag, std::move(*typed.value));
     }
+  }
+
+  bool has_form(const Flag& flag, const std::string& value) const {
+    const std::vector<std::string> forms = words_of(flag, arguments.verb);
+    return std::find(forms.begin(), forms.end(), output_form(value).form) != forms.end();
   }
 
   void check_operands() {
@@ -255,6 +267,15 @@ std::vector<int> Arguments::integers(std::string_view flag) const {
 }
 
 std::vector<std::string> Arguments::words(std::string_view flag) const { return split_all(texts(flag)); }
+
+std::optional<double> Arguments::ratio(std::string_view flag) const { return ratio_of(text(flag)); }
+
+std::uint64_t Arguments::seed() const {
+  const std::string digits = text("seed");
+  std::uint64_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
 
 std::optional<double> Arguments::quantity(std::string_view flag) const {
   const std::string value = text(flag);

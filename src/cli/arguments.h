@@ -5,6 +5,7 @@
 // cannot fail; asking for a flag that is not in the table is a programmer error.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ class Arguments {
   std::vector<std::string> words(std::string_view flag) const;  // of kWords, all values joined
   std::optional<double> quantity(std::string_view flag) const;  // in base units
   std::optional<Date> date(std::string_view flag) const;
+  std::optional<double> ratio(std::string_view flag) const;
+  std::uint64_t seed() const;
 
   void add(const Flag& flag, std::string value);
 

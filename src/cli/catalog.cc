@@ -95,7 +95,7 @@ Result<ExitCode> run_catalog(Context& context) {
   answer.document = [&] { return single ? item_document(items.front()) : list_document(kind, items, explain); };
   answer.table = [&] { return list_table(items, explain); };
   answer.json = [&] { return catalog_json(kind, items); };
-  write_answer(context, answer);
+  if (const Result<void> shown = write_answer(context, answer); !shown) return tl::unexpected(shown.error());
   return ExitCode::kYes;
 }
 

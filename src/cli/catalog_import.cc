@@ -105,7 +105,7 @@ Result<ExitCode> run_catalog_import(Context& context) {
   };
   answer.table = [&] { return import_table(*import); };
   answer.json = [&] { return import_json(*import, *written); };
-  write_answer(context, answer);
+  if (const Result<void> shown = write_answer(context, answer); !shown) return tl::unexpected(shown.error());
   return ExitCode::kYes;
 }
 

@@ -35,6 +35,8 @@ Result<ExitCode> dispatch(Context& context) {
       return run_estimate(context);
     case Verb::kCompare:
       return run_compare(context);
+    case Verb::kBill:
+      return run_bill(context);
     case Verb::kCatalog:
       return run_catalog(context);
     case Verb::kValidate:
@@ -86,7 +88,7 @@ ExitCode run_command(const std::vector<std::string>& words, const World& world, 
   }
   if (result) return *result;
   console.out.clear();  // half an answer is none
-  show_errors(result.error(), arguments.text("output") == "json", console);
+  show_errors(result.error(), output_form(arguments.text("output")).form == "json", console);
   return is_refusal(result.error()) ? ExitCode::kNo : ExitCode::kWrongUse;
 }
 

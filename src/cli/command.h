@@ -39,6 +39,7 @@ ExitCode run_command(const std::vector<std::string>& words, const World& world, 
 Result<ExitCode> run_plan(Context& context);
 Result<ExitCode> run_estimate(Context& context);
 Result<ExitCode> run_compare(Context& context);
+Result<ExitCode> run_bill(Context& context);
 Result<ExitCode> run_catalog(Context& context);
 Result<ExitCode> run_validate(Context& context);
 Result<ExitCode> run_read(Context& context);

@@ -1,4 +1,6 @@
 // tare compare: choices side by side.
+#include <algorithm>
+
 #include "base/formula_json.h"
 #include "base/json.h"
 #include "cli/command.h"
@@ -7,6 +9,8 @@
 #include "cli/inputs.h"
 #include "cli/option_model.h"
 #include "cli/output.h"
+#include "cost/uncertainty_json.h"
+#include "plan/uncertain_options.h"
 
 namespace tare {
 namespace {
@@ -14,28 +18,33 @@ namespace {
 struct Comparison {
   std::vector<PlanOption> options;
   std::vector<std::vector<Formula>> formulas;  // of each option, with --explain
+  Uncertainty uncertainty;
+  std::vector<Tornado> tornados;  // of each option but the first, against the first; with draws
 };
+
+bool can_draw(const Comparison& comparison) {
+  return std::all_of(comparison.options.begin(), comparison.options.end(),
+                     [](const PlanOption& option) { return is_known(option.bill); });
+}
 
 Result<Comparison> evaluate(const std::vector<Choice>& choices, const PlanRequest& request, const Catalog& catalog,
                             bool explain) {
   Comparison comparison;
-  Diagnostics errors;
-  for (const Choice& choice : choices) {
-    Result<PlanOption> option = estimate(request, catalog, choice.cluster, choice.gpus);
-    if (!option) {
-      for (Diagnostic error : option.error()) {
-        if (error.file.empty()) error.file = choice.name;  // which of the choices it is about
-        errors.push_back(std::move(error));
-      }
-      continue;
+  Result<std::vector<PlanOption>> options = estimate_all(request, choices, catalog, &comparison.uncertainty);
+  if (!options) return tl::unexpected(options.error());
+  comparison.options = std::move(*options);
+  if (request.draws > 0 && can_draw(comparison)) {
+    const BillToDraw first = to_draw(comparison.options.front(), request.job);
+    for (std::size_t i = 1; i < comparison.options.size(); ++i) {
+      Result<Tornado> moved = tornado(first, to_draw(comparison.options[i], request.job), catalog);
+      if (!moved) return tl::unexpected(moved.error());
+      comparison.tornados.push_back(std::move(*moved));
     }
-    if (explain) {
-      StepModel model = model_of(*option, choice.cluster, request, catalog);
-      comparison.formulas.push_back(formulas_of(*option, model));
-    }
-    comparison.options.push_back(std::move(*option));
   }
-  if (!errors.empty()) return tl::unexpected(errors);
+  for (std::size_t i = 0; explain && i < choices.size(); ++i) {
+    StepModel model = model_of(comparison.options[i], choices[i].cluster, request, catalog);
+    comparison.formulas.push_back(formulas_of(comparison.options[i], model));
+  }
   return comparison;
 }
 
@@ -69,16 +78,25 @@ Result<ExitCode> run_compare(Context& context) {
   answer.warnings = warnings_of(*request, *choices);
   answer.document = [&] {
     Document document = compare_document(comparison->options, request->job);
+    if (!comparison->tornados.empty()) {
+      add_chances(document, comparison->options, comparison->uncertainty);
+      add_tornados(document, comparison->options, comparison->tornados);
+    }
     if (explain) add_formulas(document, all_formulas(*comparison));
     return document;
   };
   answer.table = [&] { return explain ? formulas_table(all_formulas(*comparison)) : compare_csv(comparison->options); };
   answer.json = [&] {
     Json json = compare_json(comparison->options, request->job);
+    if (!comparison->tornados.empty()) {
+      json["uncertainty"] = to_json(comparison->uncertainty);
+      for (const Tornado& moved : comparison->tornados) json["tornado"].push_back(to_json(moved));
+    }
     if (explain) json["explain"] = to_json(all_formulas(*comparison));
     return json;
   };
-  write_answer(context, answer);
+  answer.svg = [&] { return compare_svg(comparison->options, comparison->tornados); };
+  if (const Result<void> shown = write_answer(context, answer); !shown) return tl::unexpected(shown.error());
   return ExitCode::kYes;
 }
 

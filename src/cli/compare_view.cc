@@ -13,6 +13,7 @@
 #include "cli/plan_view.h"
 #include "perf/step_json.h"
 #include "plan/plan_json.h"
+#include "report/svg.h"
 #include "workload/job_json.h"
 
 namespace tare {
@@ -286,6 +287,90 @@ Json compare_json(const std::vector<PlanOption>& options, const Job& job) {
           {"job", to_json(job)},
           {"options", std::move(shown)},
           {"differences", std::move(differences)}};
+}
+
+namespace {
+
+constexpr std::size_t kShownMovers = 12;
+
+std::string input_text(double value, const std::string& unit) {
+  const bool plain = unit.empty() || unit == "1" || unit == "ratio" || unit == "count";
+  return plain ? fmt::format("{:.3g}", value) : fmt::format("{:.3g} {}", value, unit);
+}
+
+std::string signed_dollars(double usd) {
+  if (!std::isfinite(usd)) return "never ends";
+  return usd < 0 ? "−" + dollars(-usd) : "+" + dollars(usd);
+}
+
+TornadoChart chart_of(const Tornado& tornado, const std::string& title) {
+  TornadoChart chart{title, tornado.usd, signed_dollars(tornado.usd), {}};
+  for (std::size_t i = 0; i < tornado.bars.size() && i < kShownMovers; ++i) {
+    const TornadoBar& bar = tornado.bars[i];
+    chart.bars.push_back(
+        {bar.name, bar.usd_at_low, bar.usd_at_high, input_text(bar.low, bar.unit), input_text(bar.high, bar.unit)});
+  }
+  return chart;
+}
+
+std::string against_text(const PlanOption& option, const PlanOption& first) {
+  return fmt::format("What moves {} against {}", option.offer.id, first.offer.id);
+}
+
+}  // namespace
+
+void add_chances(Document& document, const std::vector<PlanOption>& options, const Uncertainty& uncertainty) {
+  for (std::size_t o = 1; o < options.size() && o < uncertainty.cheaper.size(); ++o) {
+    document.text(fmt::format("{} is cheaper than {} in {} of {} draws", options[o].offer.id, options.front().offer.id,
+                              percent(uncertainty.cheaper[o][0]), format_count(uncertainty.draws)),
+                  Tone::kStrong);
+  }
+  if (options.size() > 2) {
+    document.text(
+        fmt::format("The order by total is the same in {} of them", percent(uncertainty.same_order_probability)));
+  }
+}
+
+void add_tornados(Document& document, const std::vector<PlanOption>& options, const std::vector<Tornado>& tornados) {
+  for (std::size_t t = 0; t < tornados.size(); ++t) {
+    document.heading(against_text(options[t + 1], options.front()));
+    Table table;
+    table.columns = {{"cause", "input"},
+                     {"low", "low … high", Align::kRight},
+                     {"usd_at_low", "difference at low", Align::kRight},
+                     {"usd_at_high", "at high", Align::kRight}};
+    for (std::size_t i = 0; i < tornados[t].bars.size() && i < kShownMovers; ++i) {
+      const TornadoBar& bar = tornados[t].bars[i];
+      Row row;
+      row.cells = {bar.assumed ? bar.name + " (assumed)" : bar.name,
+                   fmt::format("{} … {}", fmt::format("{:.3g}", bar.low), input_text(bar.high, bar.unit)),
+                   signed_dollars(bar.usd_at_low), signed_dollars(bar.usd_at_high)};
+      table.rows.push_back(std::move(row));
+    }
+    document.table(std::move(table));
+    document.text(fmt::format("At the base of all: {}", signed_dollars(tornados[t].usd)));
+  }
+}
+
+std::string compare_svg(const std::vector<PlanOption>& options, const std::vector<Tornado>& tornados) {
+  GroupedBars bars;
+  bars.title = "Where the money goes";
+  for (const PlanOption& option : options) {
+    bars.series.push_back(fmt::format("{}: {}", option.offer.id, dollars(option.bill.total.usd)));
+  }
+  for (const Measure& measure : measures_of(options)) {
+    if (measure.section != "waterfall" || measure.is_total) continue;
+    GroupedBars::Group group{label_of_measure(measure.id), measure.values, {}};
+    for (const double value : measure.values) group.texts.push_back(dollars(value));
+    if (std::any_of(measure.values.begin(), measure.values.end(), [](double value) { return value != 0; })) {
+      bars.groups.push_back(std::move(group));
+    }
+  }
+  std::vector<std::string> charts = {to_svg(bars)};
+  for (std::size_t t = 0; t < tornados.size(); ++t) {
+    charts.push_back(to_svg(chart_of(tornados[t], against_text(options[t + 1], options.front()))));
+  }
+  return stack_svg(charts);
 }
 
 }  // namespace tare

@@ -15,6 +15,15 @@ namespace tare {
 // Precondition of all: at least two options, each with a known bill or marked unknown in it.
 Document compare_document(const std::vector<PlanOption>& options, const Job& job);
 
+// "B costs less than A in 93 % of the draws", and how sure the order is.
+void add_chances(Document& document, const std::vector<PlanOption>& options, const Uncertainty& uncertainty);
+
+// Which inputs move the difference to the first most. `tornados`: of each option but the first.
+void add_tornados(Document& document, const std::vector<PlanOption>& options, const std::vector<Tornado>& tornados);
+
+// The money by cause of each, and below it what moves the differences.
+std::string compare_svg(const std::vector<PlanOption>& options, const std::vector<Tornado>& tornados);
+
 // section,id,offer,value,difference: one row per number and option.
 Table compare_csv(const std::vector<PlanOption>& options);
 

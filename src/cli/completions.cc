@@ -46,6 +46,9 @@ std::string operand_words(Verb verb) {
   return {};
 }
 
+// The words of a flag for one verb.
+std::string words_text(const Flag& flag, Verb verb) { return join(words_of(flag, verb), " "); }
+
 std::string bash_values(const Flag& flag) {
   switch (flag.kind) {
     case ValueKind::kSwitch:
@@ -53,6 +56,10 @@ std::string bash_values(const Flag& flag) {
     case ValueKind::kWord:
     case ValueKind::kWords:
       return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))", flag.words);
+    case ValueKind::kForm:
+      return fmt::format("COMPREPLY=($(compgen -f -W '{}' -- \"$current\"))", flag.words);
+    case ValueKind::kChoice:
+      return fmt::format("COMPREPLY=($(compgen -f -W \"$({})\" -- \"$current\"))", kOfferIds);
     case ValueKind::kOffer:
       return fmt::format("COMPREPLY=($(compgen -W \"$({})\" -- \"$current\"))", kOfferIds);
     case ValueKind::kFile:
@@ -64,13 +71,17 @@ std::string bash_values(const Flag& flag) {
   }
 }
 
-std::string zsh_action(const Flag& flag) {
+std::string zsh_action(const Flag& flag, Verb verb) {
   switch (flag.kind) {
     case ValueKind::kSwitch:
       return {};
     case ValueKind::kWord:
     case ValueKind::kWords:
       return fmt::format(":{}:({})", flag.metavar, flag.words);
+    case ValueKind::kForm:
+      return fmt::format(":form or file:_tare_or_files {}", words_text(flag, verb));
+    case ValueKind::kChoice:
+      return ":cluster or offer:_tare_choices";
     case ValueKind::kOffer:
       return ":offer:_tare_offers";
     case ValueKind::kFile:
@@ -97,7 +108,7 @@ std::string zsh_verb(const VerbInfo& verb) {
   for (const Flag* flag : flags_of(verb.verb)) {
     const std::string spec =
         fmt::format("{}--{}{}[{}]{}", flag->repeats ? "*" : "", flag->name, flag->kind == ValueKind::kSwitch ? "" : "=",
-                    zsh_help(flag->help), zsh_action(*flag));
+                    zsh_help(flag->help), zsh_action(*flag, verb.verb));
     out += fmt::format("        {} \\\n", quoted(spec, "'\\''"));
   }
   const std::string words = operand_words(verb.verb);
@@ -136,6 +147,7 @@ std::string bash_completions() {
 std::string zsh_completions() {
   std::string out = "#compdef tare\n# zsh completion of tare; written by 'tare completions zsh'\n";
   out += fmt::format("_tare_offers() {{\n  compadd -- ${{(f)\"$({})\"}}\n}}\n", kOfferIds);
+  out += "_tare_choices() { _tare_offers; _files }\n_tare_or_files() { compadd -- $@; _files }\n";
   out += "_tare() {\n  local -a verbs=(\n";
   for (const VerbInfo& verb : verbs()) {
     out += fmt::format("    {}\n", quoted(fmt::format("{}:{}", verb.name, verb.summary), "'\\''"));
@@ -162,9 +174,12 @@ std::string fish_completions() {
       out += fmt::format("complete -c tare -n {} -l {}", seen, flag->name);
       if (flag->short_name != 0) out += fmt::format(" -s {}", flag->short_name);
       if (flag->kind != ValueKind::kSwitch) out += " -r";
-      if (!flag->words.empty()) out += fmt::format(" -a '{}'", flag->words);
-      if (flag->kind == ValueKind::kOffer) out += fmt::format(" -a '({})'", kOfferIds);
-      if (flag->kind == ValueKind::kFile || flag->kind == ValueKind::kDirectory) out += " -F";
+      if (!flag->words.empty()) out += fmt::format(" -a '{}'", words_text(*flag, verb.verb));
+      const bool names_offer = flag->kind == ValueKind::kOffer || flag->kind == ValueKind::kChoice;
+      const bool names_file = flag->kind == ValueKind::kFile || flag->kind == ValueKind::kDirectory ||
+                              flag->kind == ValueKind::kChoice || flag->kind == ValueKind::kForm;
+      if (names_offer) out += fmt::format(" -a '({})'", kOfferIds);
+      if (names_file) out += " -F";
       out += fmt::format(" -d {}\n", quoted(flag->help, "\\'"));
     }
   }

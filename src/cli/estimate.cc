@@ -21,7 +21,7 @@ struct Estimate {
   std::vector<RooflineRow> roofs;  // with --roofline
 };
 
-void write(Context& context, const Job& job, const Estimate& result, Diagnostics warnings) {
+Result<void> write(Context& context, const Job& job, const Estimate& result, Diagnostics warnings) {
   const bool explain = context.arguments.is_on("explain");
   const bool roofs = context.arguments.is_on("roofline");
   Answer answer;
@@ -39,13 +39,14 @@ void write(Context& context, const Job& job, const Estimate& result, Diagnostics
     if (roofs) return roofline_table(result.roofs);
     return explain ? formulas_table(result.formulas) : estimate_table(result.option);
   };
+  answer.svg = [&] { return to_svg(waterfall_chart(result.option)); };
   answer.json = [&] {
     Json json = {{"format_version", "1.0"}, {"job", to_json(job)}, {"option", to_json(result.option)}};
     if (roofs) json["roofline"] = to_json(result.roofs);
     if (explain) json["explain"] = to_json(result.formulas);
     return json;
   };
-  write_answer(context, answer);
+  return write_answer(context, answer);
 }
 
 ExitCode verdict(const Arguments& arguments, const PlanOption& option) {
@@ -66,17 +67,19 @@ Result<ExitCode> run_estimate(Context& context) {
   if (!choices) return tl::unexpected(choices.error());
 
   const Choice& choice = choices->front();
-  Result<PlanOption> option = estimate(*request, *catalog, choice.cluster, choice.gpus);
-  if (!option) return tl::unexpected(option.error());
+  Result<std::vector<PlanOption>> options = estimate_all(*request, *choices, *catalog, nullptr);
+  if (!options) return tl::unexpected(options.error());
   Estimate result;
-  result.option = std::move(*option);
+  result.option = std::move(options->front());
   StepModel model = model_of(result.option, choice.cluster, *request, *catalog);
   if (arguments.is_on("explain")) result.formulas = formulas_of(result.option, model);
   if (arguments.is_on("roofline")) result.roofs = roofline(model, result.option.parallelism);
 
   const Result<void> written = write_chart(arguments, [&] { return to_svg(waterfall_chart(result.option)); });
   if (!written) return tl::unexpected(written.error());
-  write(context, request->job, result, warnings_of(*request, *choices));
+  if (const Result<void> shown = write(context, request->job, result, warnings_of(*request, *choices)); !shown) {
+    return tl::unexpected(shown.error());
+  }
   return verdict(arguments, result.option);
 }
 

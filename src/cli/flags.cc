@@ -14,7 +14,8 @@ constexpr VerbSet kCompare = only(Verb::kCompare);
 constexpr VerbSet kCatalog = only(Verb::kCatalog);
 constexpr VerbSet kValidate = only(Verb::kValidate);
 constexpr VerbSet kRead = only(Verb::kRead);
-constexpr VerbSet kJobs = kPlan | kEstimate | kCompare;
+constexpr VerbSet kBill = only(Verb::kBill);
+constexpr VerbSet kJobs = kPlan | kEstimate | kCompare | kBill;
 constexpr VerbSet kAnswers = kJobs | kCatalog | kValidate | kRead;  // the verbs that answer with a table
 constexpr VerbSet kAll = ~0u;
 
@@ -23,11 +24,12 @@ constexpr bool kConfigurable = true, kPerCall = false;
 
 // In the order of help: by category.
 constexpr auto kFlags = std::to_array<Flag>({
-    {"on", 0, ValueKind::kFile, "CLUSTER.toml", Category::kInput, kJobs, kRepeats, kPerCall, "", "",
-     "evaluate on the cluster of this file",
-     "A cluster file says which nodes there are, how they are joined and what they cost (docs/cluster-file.md). 'plan' "
-     "and 'compare' take several; 'estimate' takes one, or --offer."},
-    {"offer", 0, ValueKind::kOffer, "ID", Category::kInput, kEstimate | kCompare, kRepeats, kPerCall, "", "",
+    {"on", 0, ValueKind::kChoice, "CLUSTER.toml|OFFER", Category::kInput, kJobs, kRepeats, kPerCall, "", "",
+     "evaluate on this cluster file or offer",
+     "A cluster file says which nodes there are, how they are joined and what they cost (docs/cluster-file.md). "
+     "Anything else is an offer of the catalog, as for --offer; 'plan' takes files only. 'plan', 'compare' and 'bill' "
+     "take several; 'estimate' takes one."},
+    {"offer", 0, ValueKind::kOffer, "ID", Category::kInput, kEstimate | kCompare | kBill, kRepeats, kPerCall, "", "",
      "evaluate on this offer of the catalog",
      "An id as 'tare catalog offers' lists it, or a pattern that matches exactly one. 'compare' takes several, and the "
      "first is what the others are held against."},
@@ -43,16 +45,20 @@ constexpr auto kFlags = std::to_array<Flag>({
      "only the row of this id", "Given several times, the rows add up."},
     {"kind", 0, ValueKind::kText, "KIND", Category::kInput, kRead, kOnce, kPerCall, "", "",
      "read the files as this kind, whatever they look like",
-     "topo, nvidia-smi, dcgm, nccl-tests, nccl-debug, fio, hw-inventory, infiniband, dmesg, training-log, trace, slurm, "
+     "topo, nvidia-smi, dcgm, nccl-tests, nccl-debug, fio, hw-inventory, infiniband, dmesg, training-log, trace, "
+     "slurm, "
      "kubernetes or billing."},
     {"to", 0, ValueKind::kDirectory, "DIR", Category::kInput, kCatalog, kOnce, kPerCall, "", "",
      "where 'catalog import' writes",
      "The directory is made if it is missing; files of it that the import replaces are written whole or not at all."},
 
-    {"objective", 0, ValueKind::kWord, "WORD", Category::kSearch, kJobs, kOnce, kConfigurable, "cost time", "cost",
-     "what best means",
-     "'cost': the least total. 'time': the least wall-clock, then the least total. Parallelism and rank both follow "
-     "it."},
+    {"objective", 0, ValueKind::kWord, "WORD", Category::kSearch, kJobs, kOnce, kConfigurable,
+     "cost time energy carbon", "cost", "what best means",
+     "'cost': the least total. 'time': the least wall-clock. 'energy': the least at the meter of the building. "
+     "'carbon': "
+     "the least emissions, by the region's grid. The parallelism of an option is its fastest, which is also its "
+     "cheapest "
+     "and its least hungry; options of which the energy is not known rank last."},
     {"top", 0, ValueKind::kCount, "N", Category::kSearch, kPlan, kOnce, kConfigurable, "", "10",
      "show the first N options; 0 shows all", "The JSON and CSV forms always hold all of them."},
     {"include-suspect", 0, ValueKind::kSwitch, "", Category::kSearch, kPlan, kOnce, kConfigurable, "", "",
@@ -85,17 +91,33 @@ constexpr auto kFlags = std::to_array<Flag>({
      "none selective full", "", "activation recomputation to try",
      "'selective' recomputes attention, 'full' every layer from its input."},
 
+    {"checkpoint-every", 0, ValueKind::kText, "WHEN[,WHEN…]", Category::kSearch, kJobs, kOnce, kPerCall, "", "",
+     "checkpoint intervals to choose from",
+     "auto, '200 steps' or 30min, separated by commas; the best by the objective is taken. Without it the job's own."},
+    {"power-cap", 0, ValueKind::kText, "SHARE[,SHARE…]", Category::kSearch, kJobs, kOnce, kPerCall, "", "",
+     "power caps of the GPUs to choose from",
+     "Shares of their rated power: 100%,80%,60%. A capped GPU clocks lower (cube root of the dynamic power left), and "
+     "kernels that compute take longer; the best by the objective is taken."},
+
     {"max-price-age", 0, ValueKind::kDuration, "DURATION", Category::kPrice, kPlan, kOnce, kConfigurable, "", "",
      "leave out prices that are older, or undated",
      "180d, 26w. Without it old prices are ranked and marked stale (older than 180 days, or undated)."},
-    {"fail-over", 0, ValueKind::kMoney, "AMOUNT", Category::kPrice, kPlan | kEstimate, kOnce, kConfigurable, "", "",
-     "exit 1 when the total is more", "'50000 USD': a gate for scripts, apart from the job's own budget."},
+    {"fail-over", 0, ValueKind::kMoney, "AMOUNT", Category::kPrice, kPlan | kEstimate | kBill, kOnce, kConfigurable, "",
+     "", "exit 1 when the total is more", "'50000 USD': a gate for scripts, apart from the job's own budget."},
+    {"confidence", 0, ValueKind::kRatio, "SHARE", Category::kPrice, kJobs, kOnce, kConfigurable, "", "",
+     "meet deadline and budget in this share of the draws",
+     "90% asks for a plan that is in time and in budget in nine of ten draws; without it the base values decide."},
+    {"draws", 0, ValueKind::kCount, "N", Category::kPrice, kJobs, kOnce, kConfigurable, "", "10000",
+     "how many draws of the uncertain inputs", "P10, P50 and P90 come from them. 0 draws none."},
+    {"seed", 0, ValueKind::kSeed, "N", Category::kPrice, kJobs, kOnce, kConfigurable, "", "1", "where the draws start",
+     "The same seed gives the same answer on every machine."},
 
-    {"output", 'o', ValueKind::kWord, "FORMAT", Category::kOutput, kAnswers, kOnce, kConfigurable, "table json csv md",
-     "table", "form of the answer",
+    {"output", 'o', ValueKind::kForm, "FORMAT|FILE", Category::kOutput, kAnswers, kOnce, kConfigurable,
+     "table json csv md svg focus toml", "table", "form of the answer, or the file to write it to",
      "'table' for people, 'md' the same as Markdown. 'json' (schemas in schema/) and 'csv' hold numbers in base units, "
-     "the "
-     "unit in the name; with --output json errors are JSON too, on standard error."},
+     "the unit in the name; with --output json errors are JSON too, on standard error. 'svg' draws what can be drawn. "
+     "'bill' knows 'focus' (FOCUS columns), 'read' knows 'toml' (a cluster file). A file name says the form by its "
+     "extension: -o plan.json."},
     {"explain", 0, ValueKind::kSwitch, "", Category::kOutput, kAnswers, kOnce, kConfigurable, "", "",
      "show formula, inputs and sources of each number",
      "Values that nobody stated are marked as assumed. 'plan' also lists every refusal one by one."},
@@ -171,6 +193,38 @@ std::string config_key(const Flag& flag) {
   std::string key(flag.name);
   std::replace(key.begin(), key.end(), '-', '_');
   return key;
+}
+
+namespace {
+
+// What each verb can be drawn as or exported to, beyond the forms of every answer.
+constexpr VerbSet kDrawn = kPlan | kEstimate | kCompare | kBill | kValidate;
+
+bool has_form(Verb verb, std::string_view form) {
+  if (form == "svg") return contains(kDrawn, verb);
+  if (form == "focus") return verb == Verb::kBill;
+  if (form == "toml") return verb == Verb::kRead;
+  return true;
+}
+
+}  // namespace
+
+OutputForm output_form(std::string_view text) {
+  const std::vector<std::string> forms = words_of(*find_flag("output"));
+  if (std::find(forms.begin(), forms.end(), text) != forms.end()) return {std::string(text), {}};
+  const std::size_t dot = text.find_last_of("./");
+  if (dot == std::string_view::npos || text[dot] != '.') return {};
+  std::string extension = to_lower(text.substr(dot + 1));
+  if (extension == "txt") extension = "table";
+  const bool is_form = extension != "focus" && std::find(forms.begin(), forms.end(), extension) != forms.end();
+  return {is_form ? extension : std::string(), std::string(text)};
+}
+
+std::vector<std::string> words_of(const Flag& flag, Verb verb) {
+  std::vector<std::string> words = words_of(flag);
+  if (flag.kind == ValueKind::kForm)
+    std::erase_if(words, [&](const std::string& form) { return !has_form(verb, form); });
+  return words;
 }
 
 std::vector<std::string> words_of(const Flag& flag) {

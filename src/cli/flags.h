@@ -26,7 +26,11 @@ enum class ValueKind {
   kBandwidth,  // 400Gb/s
   kFile,
   kDirectory,
-  kOffer,  // an offer id or a glob over them
+  kOffer,   // an offer id or a glob over them
+  kChoice,  // a cluster file, or an offer id or glob
+  kForm,    // one of Flag::words, or a file whose extension says which
+  kSeed,    // an integer ≥ 0 of any size
+  kRatio,   // 0.9 or 90%
 };
 
 enum class Category { kInput, kSearch, kParallelism, kPrice, kOutput, kGeneral };
@@ -55,6 +59,18 @@ std::vector<const Flag*> flags_of(Verb verb);  // in the table's order, which is
 std::string environment_name(const Flag& flag);  // "TARE_MAX_PRICE_AGE"
 std::string config_key(const Flag& flag);        // "max_price_age"
 std::vector<std::string> words_of(const Flag& flag);
+// Those of them that a verb takes: not every answer can be drawn.
+std::vector<std::string> words_of(const Flag& flag, Verb verb);
+
+// --output: the form of the answer, and the file it goes to (empty = standard output). "plan.json" is both.
+struct OutputForm {
+  std::string form;  // table, json, csv, md, svg, focus, toml; empty: nothing that is known
+  std::string file;
+};
+OutputForm output_form(std::string_view text);
+
+// "0.9" or "90%" -> 0.9; nullopt outside of 0 to 1.
+std::optional<double> ratio_of(std::string_view text);
 
 // Whether `text` is a value of the flag; if not, what is wrong (rule "bad-value", "missing-unit", …; no place).
 std::optional<Diagnostic> check_value(const Flag& flag, std::string_view text);

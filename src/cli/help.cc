@@ -41,9 +41,9 @@ std::string spelled(const Flag& flag) {
   return text;
 }
 
-std::string explained(const Flag& flag) {
+std::string explained(const Flag& flag, Verb verb) {
   std::string text(flag.help);
-  if (flag.kind == ValueKind::kWord || flag.kind == ValueKind::kWords) text += ": " + join(words_of(flag), ", ");
+  if (!flag.words.empty()) text += ": " + join(words_of(flag, verb), ", ");
   std::vector<std::string> notes;
   if (!flag.default_text.empty()) notes.push_back(fmt::format("default {}", flag.default_text));
   if (flag.repeats) notes.emplace_back("may be repeated");
@@ -51,9 +51,9 @@ std::string explained(const Flag& flag) {
   return text;
 }
 
-std::string flag_lines(const Flag& flag, const Terminal& terminal) {
+std::string flag_lines(const Flag& flag, Verb verb, const Terminal& terminal) {
   const std::string left = std::string(kIndent, ' ') + spelled(flag);
-  const std::vector<std::string> lines = wrap(explained(flag), text_width(terminal) - kHelpColumn);
+  const std::vector<std::string> lines = wrap(explained(flag, verb), text_width(terminal) - kHelpColumn);
   std::string out;
   const bool fits = display_width(left) + 2 <= kHelpColumn;
   out += fits ? pad_right(left, kHelpColumn) : left + '\n';
@@ -109,7 +109,7 @@ std::string help_text(const VerbInfo& verb, const Terminal& terminal) {
   for (const Flag* flag : own) {
     if (category != flag->category) out += heading(title_of(flag->category), terminal);
     category = flag->category;
-    out += flag_lines(*flag, terminal);
+    out += flag_lines(*flag, verb.verb, terminal);
   }
   out += example_lines(verb, terminal);
   return for_terminal(std::move(out), terminal);

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "workload/checkpoint_text.h"
 
 namespace tare {
 namespace {
@@ -128,6 +131,42 @@ Result<Choice> choice_of_offer(const std::string& pattern, const Arguments& argu
   return Choice{offer->id, std::move(*cluster), gpus};
 }
 
+Result<std::vector<CheckpointPolicy>> read_checkpoints(const Arguments& arguments, const CheckpointPolicy& own) {
+  std::vector<CheckpointPolicy> policies;
+  const std::string list = arguments.text("checkpoint-every");
+  if (list.empty()) return policies;
+  for (const std::string_view part : split(list, ',')) {
+    Result<CheckpointPolicy> policy = parse_checkpoint_interval(part, own);
+    if (!policy) {
+      Diagnostic wrong = policy.error().front();
+      wrong.text = "--checkpoint-every: " + wrong.text;
+      return fail(std::move(wrong));
+    }
+    policies.push_back(*policy);
+  }
+  return policies;
+}
+
+Result<std::vector<double>> read_power_caps(const Arguments& arguments) {
+  std::vector<double> caps;
+  const std::string list = arguments.text("power-cap");
+  if (list.empty()) return caps;
+  for (const std::string_view part : split(list, ',')) {
+    const std::optional<double> cap = ratio_of(trim(part));
+    if (!cap || *cap <= 0) {
+      return fail("bad-value", fmt::format("--power-cap: {} is no share of the rated power", in_quotes(part)),
+                  "write it as 0.8 or 80%");
+    }
+    caps.push_back(*cap);
+  }
+  return caps;
+}
+
+bool names_cluster_file(const std::string& text) {
+  std::error_code error;
+  return text.ends_with(".toml") || text == "-" || std::filesystem::exists(text, error);
+}
+
 std::vector<int> without_repeats(const std::vector<int>& numbers) {
   std::vector<int> kept;
   for (const int number : numbers) {
@@ -143,11 +182,14 @@ Result<void> check_counts(const Arguments& arguments) {
   }
   if (arguments.verb == Verb::kEstimate && given != 1) {
     return fail("missing-choice", given == 0 ? "nothing to estimate on" : "more than one thing to estimate on",
-                "give one --offer ID or one --on CLUSTER.toml");
+                "give one --on CLUSTER.toml or --on OFFER");
   }
   if (arguments.verb == Verb::kCompare && given < 2) {
     return fail("missing-choice", "at least two choices are needed to compare",
-                "give --offer ID and --on CLUSTER.toml as often as there are choices");
+                "give --on CLUSTER.toml or --on OFFER as often as there are choices");
+  }
+  if (arguments.verb == Verb::kBill && given < 1) {
+    return fail("missing-choice", "nothing to bill", "give --on CLUSTER.toml or --on OFFER");
   }
   return {};
 }
@@ -174,6 +216,12 @@ Result<PlanRequest> read_request(const Arguments& arguments, const Catalog& cata
   if (!errors.empty()) return tl::unexpected(errors);
 
   request.job = std::move(*job);
+  Result<std::vector<CheckpointPolicy>> checkpoints = read_checkpoints(arguments, request.job.checkpoint);
+  if (!checkpoints) return tl::unexpected(checkpoints.error());
+  request.checkpoints = std::move(*checkpoints);
+  Result<std::vector<double>> caps = read_power_caps(arguments);
+  if (!caps) return tl::unexpected(caps.error());
+  request.power_caps = std::move(*caps);
   if (arguments.has("gpus")) request.job.search.gpus = without_repeats(arguments.integers("gpus"));
   const bool searches_job = arguments.verb == Verb::kPlan && !arguments.has("offers");
   if (!searches_job) {  // what the job would have searched does not matter
@@ -190,6 +238,9 @@ Result<PlanRequest> read_request(const Arguments& arguments, const Catalog& cata
   if (pins_anything(request.space)) request.job.parallelism.reset();  // the flags say what is searched instead
   request.threads = thread_count(arguments);
   request.objective = arguments.text("objective");
+  request.draws = arguments.count("draws").value_or(request.draws);
+  request.seed = arguments.seed();
+  request.confidence = arguments.ratio("confidence");
   return request;
 }
 
@@ -198,22 +249,31 @@ Result<std::vector<Choice>> read_choices(const Arguments& arguments, const PlanR
   if (Result<void> counts = check_counts(arguments); !counts) return tl::unexpected(counts.error());
   std::vector<Choice> choices;
   Diagnostics errors;
-  for (const std::string& pattern : arguments.texts("offer")) {
+  const auto add_offer = [&](const std::string& pattern) {
     Result<Choice> choice = choice_of_offer(pattern, arguments, request, catalog);
     if (choice) {
       choices.push_back(std::move(*choice));
     } else {
       append(errors, choice.error());
     }
-  }
-  Result<std::vector<Cluster>> clusters = read_clusters(arguments.texts("on"), catalog);
-  if (!clusters) append(errors, clusters.error());
-  if (!errors.empty()) return tl::unexpected(errors);
-  for (Cluster& cluster : *clusters) {
+  };
+  const auto add_cluster = [&](const std::string& file) {
+    Result<std::vector<Cluster>> clusters = read_clusters({file}, catalog);
+    if (!clusters) return append(errors, clusters.error());
+    Cluster& cluster = clusters->front();
     const int gpus = size_of_choice(arguments, request.job, gpus_of(cluster));
     const std::string name = cluster.name;
     choices.push_back({name, std::move(cluster), gpus});
+  };
+  for (const std::string& pattern : arguments.texts("offer")) add_offer(pattern);
+  for (const std::string& value : arguments.texts("on")) {
+    if (names_cluster_file(value)) {
+      add_cluster(value);
+    } else {
+      add_offer(value);
+    }
   }
+  if (!errors.empty()) return tl::unexpected(errors);
   return choices;
 }
 

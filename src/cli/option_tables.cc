@@ -32,7 +32,11 @@ Row pair_row(std::string label, std::string value, std::string note = {}) {
   return {{Cell(std::move(label)), Cell(std::move(value)), Cell(std::move(note))}};
 }
 
+bool is_drawn(const Bill& bill) { return bill.total.p10 && bill.total.p90; }
+
+// P10 … P90 of an amount that was drawn, else its first-order range.
 std::string range_text(const Amount& amount) {
+  if (amount.p10 && amount.p90) return fmt::format("{} … {}", dollars(*amount.p10), dollars(*amount.p90));
   if (!amount.low_usd || !amount.high_usd) return {};
   return fmt::format("{} … {}", dollars(*amount.low_usd), dollars(*amount.high_usd));
 }
@@ -176,7 +180,8 @@ Table bill_table(const Bill& bill) {
   Table table;
   table.columns = {text_column("line", "line of the bill"), number_column("usd", "amount"),
                    number_column("share_ratio", "share")};
-  if (has_range) table.columns.push_back(number_column("", "low … high", Importance::kUseful));
+  if (has_range)
+    table.columns.push_back(number_column("", is_drawn(bill) ? "P10 … P90" : "low … high", Importance::kUseful));
   for (const BillLine& line : bill.lines) {
     const double ratio = share(line.amount.usd, bill.total.usd);
     table.rows.push_back({{{label_of(line.id), line.id},
@@ -196,6 +201,7 @@ Table waterfall_table(const Bill& bill) {
   Table table;
   table.columns = {text_column("bar", "where the money goes"), number_column("gpu_hours", "GPU-hours"),
                    number_column("usd", "amount"), number_column("share_ratio", "share"), bar_column()};
+  if (is_drawn(bill)) table.columns.push_back(number_column("", "P10 … P90", Importance::kExtra));
   double before = 0;
   double hours = 0;
   for (const WaterfallBar& bar : bill.waterfall) {
@@ -207,7 +213,8 @@ Table waterfall_table(const Bill& bill) {
                            std::move(gpu_hours),
                            number_cell(format_usd(bar.amount.usd, 2), bar.amount.usd),
                            number_cell(percent(ratio), ratio),
-                           bar_cell(before, ratio, useful ? Tone::kGood : Tone::kAccent)}});
+                           bar_cell(before, ratio, useful ? Tone::kGood : Tone::kAccent),
+                           range_text(bar.amount)}});
     before += ratio;
     hours += bar.gpu_hours;
   }

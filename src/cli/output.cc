@@ -6,20 +6,30 @@
 
 namespace tare {
 
-void write_answer(Context& context, const Answer& answer) {
-  const std::string format = context.arguments.text("output");
-  std::string& out = context.console.out;
-  if (format == "json") {
-    // Bytes that are no text can stand in names of foreign files; they must not make the answer fail.
-    out += answer.json().dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-  } else if (format == "csv") {
-    out += render_csv(answer.table());
-  } else if (format == "md") {
-    out += render_markdown(answer.document());
-  } else {
-    out += render_terminal(answer.document(), context.console.out_terminal);
+namespace {
+
+std::string rendered(const Answer& answer, const std::string& form, const Terminal& terminal) {
+  // Bytes that are no text can stand in names of foreign files; they must not make the answer fail.
+  if (form == "json") return answer.json().dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  if (form == "csv") return render_csv(answer.table());
+  if (form == "md") return render_markdown(answer.document());
+  if (form == "svg") return answer.svg();
+  if (form == "focus") return answer.focus();
+  if (form == "toml") return answer.toml();
+  return render_terminal(answer.document(), terminal);
+}
+
+}  // namespace
+
+Result<void> write_answer(Context& context, const Answer& answer) {
+  const OutputForm form = output_form(context.arguments.text("output"));
+  if (form.file.empty()) {
+    context.console.out += rendered(answer, form.form, context.console.out_terminal);
+  } else if (const Result<void> written = write_file(form.file, rendered(answer, form.form, Terminal{})); !written) {
+    return written;
   }
-  if (!answer.warnings.empty()) show_errors(answer.warnings, format == "json", context.console);
+  if (!answer.warnings.empty()) show_errors(answer.warnings, form.form == "json", context.console);
+  return {};
 }
 
 Result<void> write_chart(const Arguments& arguments, const std::function<std::string()>& svg) {

@@ -14,10 +14,12 @@ struct Answer {
   std::function<Document()> document;  // table and md
   std::function<Table()> table;        // csv
   std::function<Json()> json;
-  Diagnostics warnings;  // of the files behind it: to standard error
+  std::function<std::string()> svg, focus, toml;  // those that the verb has (words_of(flag, verb))
+  Diagnostics warnings;                           // of the files behind it: to standard error
 };
 
-void write_answer(Context& context, const Answer& answer);
+// To standard output, or whole into the file that --output names. Errors: a file that cannot be written.
+Result<void> write_answer(Context& context, const Answer& answer);
 
 // --chart FILE.svg, if it was given.
 Result<void> write_chart(const Arguments& arguments, const std::function<std::string()>& svg);

@@ -32,8 +32,8 @@ ExitCode verdict(const Plan& plan, const PlanView& view) {
   return over ? ExitCode::kNo : ExitCode::kYes;
 }
 
-void write(Context& context, const Plan& plan, const PlanView& view, const std::vector<Formula>& formulas,
-           Diagnostics warnings) {
+Result<void> write(Context& context, const Plan& plan, const PlanView& view, const std::vector<Formula>& formulas,
+                   Diagnostics warnings) {
   const bool explain = context.arguments.is_on("explain");
   Answer answer;
   answer.warnings = std::move(warnings);
@@ -43,12 +43,16 @@ void write(Context& context, const Plan& plan, const PlanView& view, const std::
     return document;
   };
   answer.table = [&] { return explain ? formulas_table(formulas) : options_table(plan, 0); };
+  answer.svg = [&] {
+    const PlanOption* const leading = leading_option(plan);
+    return to_svg(leading == nullptr ? BarChart{} : waterfall_chart(*leading));
+  };
   answer.json = [&] {
     Json json = to_json(plan);
     if (explain) json["explain"] = to_json(formulas);
     return json;
   };
-  write_answer(context, answer);
+  return write_answer(context, answer);
 }
 
 }  // namespace
@@ -81,7 +85,9 @@ Result<ExitCode> run_plan(Context& context) {
     const Result<void> written = write_chart(arguments, [&] { return to_svg(waterfall_chart(*leading)); });
     if (!written) return tl::unexpected(written.error());
   }
-  write(context, *plan, view, formulas, warnings_of(*request));
+  if (const Result<void> shown = write(context, *plan, view, formulas, warnings_of(*request)); !shown) {
+    return tl::unexpected(shown.error());
+  }
   return verdict(*plan, view);
 }
 

@@ -49,6 +49,20 @@ void add_notes(Document& document, const Plan& plan, std::size_t shown) {
   if (assumed) document.text("~ the network between its nodes is assumed (--assume-fabric)", Tone::kWarning);
 }
 
+// "P10 … P90: $2,900 … $3,400, 15.2 h … 17.9 h; meets the deadline in 96.0 % of the draws"
+std::string chances_text(const PlanOption& option) {
+  if (!option.uncertainty) return {};
+  const DrawnBill& drawn = *option.uncertainty;
+  std::string text =
+      fmt::format("P10 … P90: {} … {}, {} … {}", dollars(drawn.total_usd.p10), dollars(drawn.total_usd.p90),
+                  format_duration(drawn.wall_s.p10), format_duration(drawn.wall_s.p90));
+  if (drawn.deadline_probability) {
+    text += fmt::format("; meets the deadline in {} of the draws", percent(*drawn.deadline_probability));
+  }
+  if (drawn.budget_probability) text += fmt::format("; the budget in {}", percent(*drawn.budget_probability));
+  return text;
+}
+
 void add_verdict(Document& document, const Plan& plan, const PlanView& view) {
   const PlanOption* option = leading_option(plan);
   if (option == nullptr || !option->chosen) {
@@ -66,6 +80,7 @@ void add_verdict(Document& document, const Plan& plan, const PlanView& view) {
                               format_usd(*view.fail_over_usd, 2)),
                   Tone::kBad);
   }
+  if (const std::string chances = chances_text(*option); !chances.empty()) document.text(chances);
   add_bill(document, option->bill);
 }
 

@@ -63,7 +63,7 @@ Result<ExitCode> run_read(Context& context) {
   for (const FileFacts& file : files) {
     answer.warnings.insert(answer.warnings.end(), file.errors.begin(), file.errors.end());
   }
-  write_answer(context, answer);
+  if (const Result<void> shown = write_answer(context, answer); !shown) return tl::unexpected(shown.error());
   return answer.warnings.empty() ? ExitCode::kYes : ExitCode::kWrongUse;
 }
 

@@ -108,13 +108,14 @@ Result<ExitCode> run_validate(Context& context) {
   Answer answer;
   answer.document = [&] { return document_of(*validation, explain); };
   answer.table = [&] { return predictions_table(validation->report.predictions); };
+  answer.svg = [&] { return to_svg(accuracy_chart(validation->report)); };
   answer.json = [&] {
     Json json = to_json(validation->report);
     for (const RowExplanation& row : validation->rows) json["explained_rows"].push_back(to_json(row));
     if (explain) json["explain"] = to_json(all_formulas(*validation));
     return json;
   };
-  write_answer(context, answer);
+  if (const Result<void> shown = write_answer(context, answer); !shown) return tl::unexpected(shown.error());
   return ExitCode::kYes;
 }
 

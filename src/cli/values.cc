@@ -44,6 +44,24 @@ Complaint check_word(const Flag& flag, std::string_view text) {
   return complain(text, "one of " + join(words, ", "), near.empty() ? "" : fmt::format("did you mean \"{}\"?", near));
 }
 
+Complaint check_form(const Flag& flag, std::string_view text) {
+  const OutputForm form = output_form(text);
+  if (!form.form.empty()) return std::nullopt;
+  if (form.file.empty()) return check_word(flag, text);
+  return complain(text, "a file of a known form", "end it in .json, .csv, .md, .svg, .toml or .txt");
+}
+
+bool is_seed(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+Complaint check_ratio(std::string_view text) {
+  if (ratio_of(text)) return std::nullopt;
+  return complain(text, "a share", "write it as 0.9 or 90%");
+}
+
 Complaint check_words(const Flag& flag, std::string_view text) {
   for (const std::string_view part : split(text, ',')) {
     if (Complaint complaint = check_word(flag, trim(part))) return complaint;
@@ -65,6 +83,16 @@ Complaint check_date(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<double> ratio_of(std::string_view text) {
+  const bool per_cent = text.ends_with('%');
+  if (per_cent) text.remove_suffix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (per_cent) value /= 100;
+  return value >= 0 && value <= 1 ? std::optional(value) : std::nullopt;
+}
 
 std::optional<Diagnostic> check_value(const Flag& flag, std::string_view text) {
   switch (flag.kind) {
@@ -90,7 +118,15 @@ std::optional<Diagnostic> check_value(const Flag& flag, std::string_view text) {
       return check_quantity(text, Dimension::kMoney);
     case ValueKind::kBandwidth:
       return check_quantity(text, Dimension::kBandwidth);
+    case ValueKind::kForm:
+      return check_form(flag, text);
+    case ValueKind::kSeed:
+      if (is_seed(text)) return std::nullopt;
+      return complain(text, "a whole number from 0");
+    case ValueKind::kRatio:
+      return check_ratio(text);
     case ValueKind::kText:
+    case ValueKind::kChoice:
     case ValueKind::kFile:
     case ValueKind::kDirectory:
     case ValueKind::kOffer:

@@ -20,6 +20,12 @@ constexpr auto kEstimateExamples = std::to_array<Example>({
 constexpr auto kCompareExamples = std::to_array<Example>({
     {"tare compare job.toml --offer aws/p5.48xlarge/us-east-1/on_demand --on lab.toml", "rent or own, line by line"},
 });
+constexpr auto kBillExamples = std::to_array<Example>({
+    {"tare bill job.toml --on 'runpod/*h100*'", "every cost of the run, with its range"},
+    {"tare bill job.toml --on lab.toml --explain", "the formula, inputs and sources of every line"},
+    {"tare bill job.toml --on lab.toml --output focus > bill.csv", "rows under FOCUS names"},
+    {"tare bill job.toml --on lab.toml --fail-over '50000 USD'", "exit 1 when it costs more"},
+});
 constexpr auto kCatalogExamples = std::to_array<Example>({
     {"tare catalog gpus", "list the accelerators"},
     {"tare catalog offers '*h100*'", "list the offers that match"},
@@ -62,6 +68,12 @@ constexpr auto kVerbs = std::to_array<VerbInfo>({
      "Evaluates the job on each of the given offers and clusters, and shows how every part of the step, every line of "
      "the bill and every bar of the waterfall differs from the first one's: +$743 ($0 → $743).",
      kCompareExamples},
+    {Verb::kBill, "bill", "JOB.toml", 1, 1, "what the whole run costs, and where every dollar goes",
+     "Evaluates the job on each of the given offers and clusters, and prints the ledger of the run, the same money by "
+     "cause, energy and emissions. Every amount has P10, P50 and P90 over draws of the uncertain inputs, the error of "
+     "the step time among them; the chances to meet deadline and budget are counted in the same draws.\n\n"
+     "Exit status 1 means that a bill misses the deadline, the budget or --fail-over.",
+     kBillExamples},
     {Verb::kCatalog, "catalog", "KIND [ID|GLOB] | import FILE…", 1, -1, "list and show what tare knows, with sources",
      "KIND is gpus, nodes, offers, models, parameters, stacks or nics. With an id one of them is shown in full with "
      "its "

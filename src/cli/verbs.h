@@ -6,7 +6,19 @@
 
 namespace tare {
 
-enum class Verb : unsigned { kPlan, kEstimate, kCompare, kCatalog, kValidate, kRead, kCompletions, kMan, kHelp, kVersion };
+enum class Verb : unsigned {
+  kPlan,
+  kEstimate,
+  kCompare,
+  kBill,
+  kCatalog,
+  kValidate,
+  kRead,
+  kCompletions,
+  kMan,
+  kHelp,
+  kVersion
+};
 
 // A set of verbs.
 using VerbSet = unsigned;

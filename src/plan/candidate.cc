@@ -1,6 +1,9 @@
 #include "plan/candidate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <tuple>
 
 #include "base/quantity.h"
 #include "run/node_power.h"
@@ -63,8 +66,21 @@ double checkpoint_bytes_of(const Workload& workload, const Catalog& catalog) {
   return parameter(catalog, "ckpt_bytes_param").base * trainable_parameters(workload);
 }
 
+// Under load a GPU draws the share of its rating that its server does of its own.
+double load_ratio_of(const Step& step, const Catalog& catalog) {
+  const CostParameter& busy = parameter(catalog, "server_tdp_fraction");
+  const double low = busy.low.value_or(busy.base);
+  return low + (busy.high.value_or(busy.base) - low) * step.kernel_busy_ratio;
+}
+
+// Measured on A100 SXM, whose rated power is 400 W.
+double idle_ratio_of(const Catalog& catalog) {
+  constexpr double kRated_w = 400;
+  return parameter(catalog, "idle_gpu_a100").base / kRated_w;
+}
+
 RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
-                   const Workload& workload, const Machine& machine, const Step& step) {
+                   const Workload& workload, const Machine& machine, const Step& step, const Choices& how) {
   RunInput input;
   input.tokens = request.job.tokens;
   input.tokens_per_step = tokens_per_step(workload);
@@ -73,13 +89,18 @@ RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Can
   input.nodes = static_cast<int>(candidate.cluster.nodes.size());
   input.parameters = trainable_parameters(workload);
   input.checkpoint_bytes = checkpoint_bytes_of(workload, catalog);
-  input.checkpoint = request.job.checkpoint;
+  input.checkpoint = how.checkpoint;
   input.data_bytes = request.job.data.bytes.value_or(0);
   input.purchase = candidate.offer.purchase;
   input.generation = machine.generation;
   input.host = candidate.cluster.delivery.host;
   input.kernel_busy_ratio = step.kernel_busy_ratio;
-  if (const auto power = node_power(candidate.node_type, catalog)) input.node_power_w = power->w;
+  if (const auto power = node_power(candidate.node_type, catalog)) {
+    // What the cap takes off the GPUs' draw comes off the node; the run scales its rating by the same share of load.
+    const double gpus_w = candidate.node_type.gpus * machine.tdp_w;
+    const double capped_w = gpus_w * (how.load_ratio - how.cap.draw_ratio) / how.load_ratio;
+    input.node_power_w = power->w - capped_w;
+  }
   return input;
 }
 
@@ -152,9 +173,14 @@ std::optional<Cluster> uniform_nodes(const Cluster& cluster, int gpus) {
 }
 
 PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
-                        StepModel& model, const Parallelism& parallelism, std::vector<std::string> assumed) {
+                        StepModel& model, const Parallelism& parallelism, const Choices& how,
+                        std::vector<std::string> assumed) {
   const Machine& machine = model.machine();
   PlanOption option;
+  option.checkpoint = how.checkpoint;
+  option.power_cap_ratio = how.cap.ratio;
+  if (how.cap.clock_ratio < 1)
+    assumed.push_back(fmt::format("clock = {:.3f} of full under the power cap", how.cap.clock_ratio));
   option.offer = candidate.offer;
   option.node_type = candidate.node_type;
   option.gpu = machine.gpu;
@@ -164,9 +190,12 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
                  is_stale(candidate.offer, request.as_of, request.stale_after_days);
   option.fabric_assumed = candidate.cluster.fabric_assumed;
   option.parallelism = parallelism;
+  option.stack = stack_of(request.job, catalog).id;
+  option.generation = name_of(machine.generation);
   option.step = model.evaluate(parallelism);
   option.capacity_bytes = machine.memory_bytes;
-  option.run = estimate_run(run_input(request, catalog, candidate, model.workload(), machine, option.step), catalog);
+  option.run =
+      estimate_run(run_input(request, catalog, candidate, model.workload(), machine, option.step, how), catalog);
   option.price_date = candidate.offer.purchase == Purchase::kOwned ? "" : price_date_text(candidate.offer);
   BillInput bill;
   bill.offer = &option.offer;
@@ -191,6 +220,39 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   option.assumed = std::move(assumed);
   return option;
 }
+
+namespace {
+
+// The parallelism priced under every checkpoint interval and power cap that may be chosen; the best by the objective,
+// deadline and budget first.
+PlanOption best_choice(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate, StepModel& model,
+                       const Parallelism& parallelism, const std::vector<std::string>& assumed) {
+  const std::vector<CheckpointPolicy> own = {request.job.checkpoint};
+  const std::vector<double> uncapped = {1};
+  const auto& checkpoints = request.checkpoints.empty() ? own : request.checkpoints;
+  const auto& caps = request.power_caps.empty() ? uncapped : request.power_caps;
+  const double load_ratio = load_ratio_of(model.evaluate(parallelism), catalog);
+  const auto order = [&request](const PlanOption& option) {
+    return std::tuple(!option.meets_deadline, !option.meets_budget, objective_value(option, request.objective));
+  };
+  std::optional<PlanOption> best;
+  for (const double ratio : caps) {
+    const PowerCap cap = power_cap(ratio, load_ratio, std::min(idle_ratio_of(catalog), load_ratio / 2));
+    if (!(cap.clock_ratio > 0)) continue;  // nothing runs under such a cap
+    StepModel capped(model.workload(), at_clock(model.machine(), cap.clock_ratio));
+    for (const CheckpointPolicy& checkpoint : checkpoints) {
+      const Choices how{checkpoint, cap, load_ratio};
+      PlanOption option =
+          price_option(request, catalog, candidate, cap.clock_ratio < 1 ? capped : model, parallelism, how, assumed);
+      if (!best || order(option) < order(*best)) best = std::move(option);
+    }
+  }
+  if (best) return std::move(*best);
+  return price_option(request, catalog, candidate, model, parallelism, {request.job.checkpoint, {}, load_ratio},
+                      assumed);
+}
+
+}  // namespace
 
 CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate) {
   CandidateResult result;
@@ -231,7 +293,7 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
     result.outcome = memory_refusal(candidate, result.searched, machine.memory_bytes, nearest);
     return result;
   }
-  result.outcome = price_option(request, catalog, candidate, model, *result.searched.best, std::move(assumed));
+  result.outcome = best_choice(request, catalog, candidate, model, *result.searched.best, assumed);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <variant>
 
+#include "perf/power_cap.h"
 #include "plan/plan.h"
 #include "plan/search.h"
 
@@ -32,8 +33,16 @@ StepModel step_model(const Job& job, const Catalog& catalog, const Cluster& clus
 // enough of them. nullopt when no single type does; a pool of several types would run at its slowest rank.
 std::optional<Cluster> uniform_nodes(const Cluster& cluster, int gpus);
 
-// The cheap part for a parallelism found before on an equal machine.
+// What is chosen beside the parallelism.
+struct Choices {
+  CheckpointPolicy checkpoint;
+  PowerCap cap;
+  double load_ratio = 1;  // of its rated power that a GPU draws under this load without a cap
+};
+
+// The cheap part for a parallelism found before on an equal machine; `model` is that of the cap's clock.
 PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
-                        StepModel& model, const Parallelism& parallelism, std::vector<std::string> assumed);
+                        StepModel& model, const Parallelism& parallelism, const Choices& how,
+                        std::vector<std::string> assumed);
 
 }  // namespace tare

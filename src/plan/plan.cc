@@ -4,12 +4,14 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "base/quantity.h"
 #include "base/text.h"
 #include "plan/candidate.h"
 #include "plan/requirements.h"
+#include "plan/uncertain_options.h"
 
 namespace tare {
 namespace {
@@ -121,12 +123,13 @@ std::vector<CandidateResult> evaluate_all(const PlanRequest& request, const Cata
 }
 
 void rank(const PlanRequest& request, Plan& plan) {
-  const bool by_time = request.objective == "time";
-  std::stable_sort(plan.options.begin(), plan.options.end(), [by_time](const PlanOption& a, const PlanOption& b) {
-    const double x = by_time ? a.run.wall_s : a.bill.total.usd, y = by_time ? b.run.wall_s : b.bill.total.usd;
+  const auto before = [&request](const PlanOption& a, const PlanOption& b) {
+    const double x = objective_value(a, request.objective), y = objective_value(b, request.objective);
     if (x != y) return x < y;
+    if (a.bill.total.usd != b.bill.total.usd) return a.bill.total.usd < b.bill.total.usd;
     return a.offer.id != b.offer.id ? a.offer.id < b.offer.id : a.gpus < b.gpus;
-  });
+  };
+  std::stable_sort(plan.options.begin(), plan.options.end(), before);
   bool chosen = false;
   for (std::size_t i = 0; i < plan.options.size(); ++i) {
     PlanOption& option = plan.options[i];
@@ -173,6 +176,14 @@ Result<void> check_request(const PlanRequest& request, const Catalog& catalog) {
 
 }  // namespace
 
+double objective_value(const PlanOption& option, const std::string& objective) {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  if (objective == "time") return option.run.wall_s;
+  if (objective == "energy") return option.bill.energy_kwh.value_or(kUnknown);
+  if (objective == "carbon") return option.bill.co2e_kg.value_or(kUnknown);
+  return option.bill.total.usd;
+}
+
 Result<Plan> make_plan(const PlanRequest& request, const Catalog& catalog) {
   const auto start = std::chrono::steady_clock::now();
   if (auto checked = check_request(request, catalog); !checked) return tl::unexpected(checked.error());
@@ -197,6 +208,9 @@ Result<Plan> make_plan(const PlanRequest& request, const Catalog& catalog) {
     } else {
       plan.refused.push_back(std::move(std::get<Refusal>(result.outcome)));
     }
+  }
+  if (const Result<Uncertainty> drawn = draw_options(plan.options, request, catalog); !drawn) {
+    return tl::unexpected(drawn.error());
   }
   rank(request, plan);
   plan.elapsed_s = seconds_since(start);

@@ -4,12 +4,13 @@
 // whatever the number of threads.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cost/bill.h"
+#include "cost/uncertainty.h"
 
 namespace tare {
 
@@ -32,7 +33,14 @@ struct PlanRequest {
   std::vector<Cluster> clusters;  // the person's own, ranked beside the offers
   SpaceLimits space;
   int threads = 2;
-  std::string objective = "cost";  // cost, time
+  std::string objective = "cost";  // cost, time, energy, carbon
+  int draws = 10000;               // of the uncertain inputs, for each option; 0 = none
+  std::uint64_t seed = 1;
+  // Meets deadline and budget: in at least this share of the draws. nullopt: at the base values.
+  std::optional<double> confidence;
+  // Choices beyond parallelism; the best by the objective is kept. Empty: the job's own, and no cap.
+  std::vector<CheckpointPolicy> checkpoints;
+  std::vector<double> power_caps;  // of the GPU's rated power, in (0, 1]
 };
 
 struct PlanOption {
@@ -54,6 +62,11 @@ struct PlanOption {
   bool meets_deadline = true;
   bool meets_budget = true;
   Bill bill;
+  std::string stack;                     // of software, an id of stacks.csv
+  std::string generation;                // of the GPU
+  CheckpointPolicy checkpoint;           // as chosen
+  double power_cap_ratio = 1;            // of the GPU's rated power
+  std::optional<DrawnBill> uncertainty;  // when draws were asked for and the bill is known
   std::vector<std::string> assumed;
 };
 
@@ -64,6 +77,9 @@ struct Refusal {
   std::string needed, had;
   std::string nearest;  // the nearest change that would make it fit
 };
+
+// What the objective asks to be least; infinite where it is not known.
+double objective_value(const PlanOption& option, const std::string& objective);
 
 struct Plan {
   Job job;

@@ -4,8 +4,10 @@
 
 #include "base/json.h"
 #include "cost/bill_json.h"
+#include "cost/uncertainty_json.h"
 #include "perf/step_json.h"
 #include "run/run_json.h"
+#include "workload/checkpoint_text.h"
 #include "workload/job_json.h"
 
 namespace tare {
@@ -61,6 +63,9 @@ Json to_json(const PlanOption& option) {
   json["gpu_hours"] = finite_or_null(option.run.gpu_hours);
   json["meets_deadline"] = option.meets_deadline;
   json["meets_budget"] = option.meets_budget;
+  json["checkpoint_every"] = to_text(option.checkpoint);
+  json["power_cap_ratio"] = option.power_cap_ratio;
+  if (option.uncertainty) json["uncertainty"] = to_json(*option.uncertainty);
   json["run"] = to_json(option.run);
   json["bill"] = to_json(option.bill);
   json["assumed"] = option.assumed;

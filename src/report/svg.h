@@ -45,6 +45,37 @@ struct BarChart {
   std::string total_text;  // of a waterfall
 };
 
+// What moves a figure: for each input a bar from the figure with the input at its low end to that at its high end.
+struct TornadoSpan {
+  std::string label;
+  double at_low = 0, at_high = 0;   // of the figure
+  std::string low_text, high_text;  // the input at its ends
+};
+
+struct TornadoChart {
+  std::string title;
+  double base = 0;  // the figure with all inputs at their base: the line that bars hang on
+  std::string base_text;
+  std::vector<TornadoSpan> bars;  // drawn in this order
+};
+
+// Bars in groups: for each label one of every series.
+struct GroupedBars {
+  std::string title;
+  std::vector<std::string> series;
+  struct Group {
+    std::string label;
+    std::vector<double> values;  // one for each series; negative ones are drawn as 0
+    std::vector<std::string> texts;
+  };
+  std::vector<Group> groups;
+};
+
+std::string to_svg(const TornadoChart& chart);
+std::string to_svg(const GroupedBars& chart);
+// Charts under each other in one file.
+std::string stack_svg(const std::vector<std::string>& charts);
+
 std::string to_svg(const ScatterChart& chart);
 std::string to_svg(const BarChart& chart);
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/toml_checks.h"
 #include "workload/architecture_file.h"
+#include "workload/checkpoint_text.h"
 #include "workload/job.h"
 #include "workload/parallelism_file.h"
 
@@ -146,27 +147,15 @@ class JobReader {
 
   // "auto", "200 steps" or a duration.
   void read_interval(TomlTable& table) {
-    using Every = CheckpointPolicy::Every;
-    static constexpr std::string_view kHelp = "\"auto\", a number of steps (\"200 steps\") or a time (\"30min\")";
     const auto text = table.string("every");
-    if (!text || *text == "auto") return;
-    const std::string_view digits = std::string_view(*text).substr(0, text->find_first_not_of("0123456789"));
-    const std::string_view unit = trim(std::string_view(*text).substr(digits.size()));
-    if (unit == "steps" || unit == "step") {
-      int steps = 0;
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), steps);
-      if (error == std::errc() && end == digits.data() + digits.size() && steps > 0) {
-        job_.checkpoint.every = Every::kSteps;
-        job_.checkpoint.value = steps;
-        return;
-      }
-    } else if (const auto seconds = parse_quantity(*text, Dimension::kDuration); seconds && *seconds > 0) {
-      job_.checkpoint.every = Every::kSeconds;
-      job_.checkpoint.value = *seconds;
+    if (!text) return;
+    const Result<CheckpointPolicy> policy = parse_checkpoint_interval(*text, job_.checkpoint);
+    if (policy) {
+      job_.checkpoint = *policy;
       return;
     }
-    table.error("every", "unknown-value",
-                fmt::format("expected when to write a checkpoint, found {}", in_quotes(*text)), std::string(kHelp));
+    const Diagnostic& wrong = policy.error().front();
+    table.error("every", wrong.rule, wrong.text, wrong.help);
   }
 
   void read_lora(TomlTable& table) {
