@@ -125,9 +125,12 @@ Table bill_csv(const std::vector<PlanOption>& options) {
 }
 
 Json bill_answer_json(const std::vector<PlanOption>& options, const Job& job) {
-  Json bills = Json::array();
-  for (const PlanOption& option : options) bills.push_back(one_json(option));
-  return {{"format_version", "1.0"}, {"job", to_json(job)}, {"bills", std::move(bills)}};
+  Json json = {{"format_version", "1.0"}, {"job", to_json(job)}};
+  json.update(one_json(options.front()));
+  if (options.size() < 2) return json;
+  json["bills"] = Json::array();
+  for (const PlanOption& option : options) json["bills"].push_back(one_json(option));
+  return json;
 }
 
 std::vector<Formula> bill_formulas(const std::vector<PlanOption>& options) {
