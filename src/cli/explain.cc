@@ -9,6 +9,7 @@ Column column(std::string id) { return {std::move(id), ""}; }
 
 std::vector<Formula> formulas_of(const PlanOption& option, StepModel& model) {
   std::vector<Formula> formulas = model.explain(option.parallelism);
+  if (option.data) formulas.insert(formulas.end(), option.data->formulas.begin(), option.data->formulas.end());
   formulas.insert(formulas.end(), option.run.formulas.begin(), option.run.formulas.end());
   for (const BillLine& line : option.bill.lines) {
     if (!line.formula.expression.empty()) formulas.push_back(line.formula);

@@ -73,6 +73,7 @@ struct BillInput {
   int gpus = 0;  // held: nodes × GPUs of a node
   int gpus_used = 0;
   double tokens = 0;
+  std::string data_at;  // provider/region in which the dataset lies before the run; empty: where the job runs
   Run run;
   // What is left of the step with causes removed one after the other in waterfall order, from remove_causes(). Empty:
   // the whole step counts as useful.

@@ -1,6 +1,7 @@
 #include <optional>
 #include <utility>
 
+#include "cost/data_lines.h"
 #include "cost/lines.h"
 #include "run/node_power.h"
 
@@ -190,6 +191,7 @@ Lines owned_lines(const BillInput& input, const HeldHours& held, const Catalog& 
   lines.drafts.push_back(spares(input, *price, held, catalog));
   lines.drafts.push_back(storage(input, catalog));
   lines.drafts.push_back(operations(input, held, catalog));
+  if (auto line = data_transfer_line(input, catalog)) lines.drafts.push_back(std::move(*line));
   return lines;
 }
 

@@ -1,6 +1,7 @@
 #include <array>
 #include <utility>
 
+#include "cost/data_lines.h"
 #include "cost/lines.h"
 
 namespace tare {
@@ -43,14 +44,6 @@ LineDraft storage(const BillInput& input, const Catalog& catalog) {
   return line;
 }
 
-// The large clouds charge for data that leaves, most others do not.
-const char* egress_parameter(const std::string& provider) {
-  for (const char* large : {"aws", "azure", "gcp"}) {
-    if (provider == large) return "egress_large_cloud_usd_per_byte";
-  }
-  return "egress_other_usd_per_byte";
-}
-
 LineDraft egress(const BillInput& input, const Catalog& catalog) {
   LineDraft line;
   line.id = "egress";
@@ -83,6 +76,7 @@ Lines rented_lines(const BillInput& input, const HeldHours& held, const Catalog&
     return lines;
   }
   lines.drafts = {rent(input, held), storage(input, catalog), egress(input, catalog), operations(input, catalog)};
+  if (auto line = data_transfer_line(input, catalog)) lines.drafts.push_back(std::move(*line));
   return lines;
 }
 

@@ -52,11 +52,52 @@ std::vector<Formula> stage_formulas(const StepTerms& t, const StepParts& parts) 
   };
 }
 
+// Each axis that takes something by itself, stretching what the ones before it left, and their sum.
+std::vector<Formula> delivery_formulas(const StepTerms& t, const StepParts& parts, double before) {
+  const DeliveryEffect& d = t.delivery;
+  std::vector<Formula> axes;
+  std::vector<FormulaInput> left = {input("before_s", before, "s", "all parts above but the straggler")};
+  std::string stretched = "before_s", total;
+  double left_s = before;
+  const auto add = [&](const std::string& name, double value, std::string expression, std::vector<FormulaInput> inputs,
+                       std::string note) {
+    axes.push_back(formula("step." + name, value, "s", std::move(expression), std::move(inputs), std::move(note)));
+    left.push_back(input(name, value, "s", "step." + name));
+    left_s += value;
+    stretched += " + " + name;
+    total += (total.empty() ? "" : " + ") + name;
+  };
+  const auto axis = [&](const std::string& name, double ratio, const char* source, const char* note) {
+    if (ratio == 0) return;
+    std::vector<FormulaInput> inputs = left;
+    inputs.insert(inputs.begin(), input(name + "_ratio", ratio, "1", source));
+    add("delivery_" + name + "_s", ratio * left_s,
+        name + "_ratio * " + (axes.empty() ? stretched : "(" + stretched + ")"), std::move(inputs), note);
+  };
+  axis("host", d.host_ratio, "tax / (1 - tax) of parameter virt_tax_vm or virt_tax_unknown",
+       "whole GPUs passed through: throughput of a VM over that of bare metal");
+  axis("packaging", d.packaging_ratio, "tax / (1 - tax) of parameter ct_tax", "");
+  axis("gpu_share", d.gpu_share_ratio,
+       "sharers / (1 - tax) - 1 of parameters mig_tax, timeslice_tax or mps_tax, and gpu_sharers", "");
+  if (d.sync_s > 0) {
+    add("delivery_sync_s", d.sync_s, "sync_s",
+        {input("sync_s", d.sync_s, "s", "parameter host_syncs_per_step x parameter vm_sync_latency_s")},
+        "waits for the host; collectives poll and pay none");
+  }
+  if (axes.empty()) {
+    return {formula("step.delivery_s", parts.delivery_s, "s", "delivery_ratio * before_s",
+                    {input("delivery_ratio", 0, "1", "parameters of the delivery"), left.front()})};
+  }
+  axes.push_back(formula("step.delivery_s", parts.delivery_s, "s", total,
+                         std::vector<FormulaInput>(left.begin() + 1, left.end())));
+  return axes;
+}
+
 std::vector<Formula> whole_formulas(const StepTerms& t, const StepParts& parts) {
   const double before = parts.compute_s + parts.recompute_s + parts.tp_exposed_s + parts.cp_exposed_s +
                         parts.ep_exposed_s + parts.pp_bubble_s + parts.pp_imbalance_s + parts.pp_p2p_s +
                         parts.dp_exposed_s + parts.optimizer_s;
-  return {
+  std::vector<Formula> formulas = {
       formula(
           "step.dp_exposed_s", parts.dp_exposed_s, "s",
           "pow(pow(dp_work_s, q) + pow(dp_traffic_s, q), 1 / q) - dp_work_s + dp_extra_s",
@@ -66,14 +107,12 @@ std::vector<Formula> whole_formulas(const StepTerms& t, const StepParts& parts) 
       formula("step.optimizer_s", parts.optimizer_s, "s", "optimizer_s", {modelled("optimizer_s", t.optimizer_s)}),
       formula("step.straggler_s", parts.straggler_s, "s", "straggler_ratio * before_s",
               {input("straggler_ratio", t.straggler_ratio, "1", "jitter * sqrt(2 ln GPUs): expected maximum"),
-               input("before_s", before, "s", "all parts above")}),
-      formula("step.delivery_s", parts.delivery_s, "s", "delivery_ratio * before_s",
-              {input("delivery_ratio", t.delivery_ratio, "1", "parameters of the delivery"),
-               input("before_s", before, "s", "all parts above but the straggler")}),
-      formula("step.data_stall_s", parts.data_stall_s, "s", "max(0, data_read_s - busy_s)",
-              {input("data_read_s", t.data_read_s, "s", "bytes of a step / storage bandwidth; 0 where unknown"),
-               input("busy_s", before + parts.straggler_s + parts.delivery_s, "s", "all parts above")}),
-  };
+               input("before_s", before, "s", "all parts above")})};
+  for (Formula& f : delivery_formulas(t, parts, before)) formulas.push_back(std::move(f));
+  formulas.push_back(formula("step.data_stall_s", parts.data_stall_s, "s", "max(0, data_read_s - busy_s)",
+                             {input("data_read_s", t.data_read_s, "s", "data.read_s; 0 where the job states no data"),
+                              input("busy_s", before + parts.straggler_s + parts.delivery_s, "s", "all parts above")}));
+  return formulas;
 }
 
 Formula total_formula(const StepParts& parts) {

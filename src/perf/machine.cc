@@ -10,13 +10,6 @@ namespace {
 
 bool is_server_part(const Accelerator& accelerator) { return !equals_ignoring_case(accelerator.form_factor, "pcie"); }
 
-// Bytes per second and direction that PCIe moves in practice: 85 % of the line rate after encoding and packet headers.
-double pcie_bytes_per_s(int generation, int lanes) {
-  if (generation <= 0) return 0;
-  const double per_lane = 0.985e9 * std::pow(2, generation - 3);
-  return per_lane * (lanes > 0 ? lanes : 16) * 0.85;
-}
-
 // One-way latencies of a hop, seen by a collective: kernel hand-over included.
 double network_latency_s(const std::string& kind) {
   const std::string text = to_lower(kind);
@@ -60,16 +53,13 @@ void set_leaves(Machine& machine, const std::vector<Leaf>& leaves) {
   }
 }
 
-DeliveryEffect delivery_effect(const Catalog& catalog, const Delivery& delivery) {
-  DeliveryEffect effect;
-  if (delivery.host == "vm") effect.slowdown_ratio += parameter(catalog, "virt_tax_vm").base;
-  if (delivery.packaging == "container") effect.slowdown_ratio += parameter(catalog, "ct_tax").base;
-  if (delivery.gpu_share == "mig") effect.slowdown_ratio += parameter(catalog, "mig_tax").base;
-  if (delivery.gpu_share == "time_slice") effect.slowdown_ratio += parameter(catalog, "timeslice_tax").base;
-  return effect;
-}
-
 }  // namespace
+
+double pcie_bytes_per_s(int generation, int lanes) {
+  if (generation <= 0) return 0;
+  const double per_lane = 0.985e9 * std::pow(2, generation - 3);
+  return per_lane * (lanes > 0 ? lanes : 16) * 0.85;
+}
 
 void set_accelerator(Machine& machine, const Accelerator& accelerator) {
   machine.gpu = accelerator.id;
@@ -100,11 +90,16 @@ Machine machine_of_node(const Accelerator& accelerator, const NodeType& type, in
   return machine;
 }
 
-Machine make_machine(const Catalog& catalog, const Cluster& cluster) {
+Machine bare_machine(const Catalog& catalog, const Cluster& cluster) {
   const NodeType& type = cluster.node_types.front().type;
   Machine machine = machine_of_node(*find_accelerator(catalog, type.gpu), type, static_cast<int>(cluster.nodes.size()));
   if (cluster.leaves.size() > 1) set_leaves(machine, cluster.leaves);
-  machine.delivery = delivery_effect(catalog, cluster.delivery);
+  return machine;
+}
+
+Machine make_machine(const Catalog& catalog, const Cluster& cluster) {
+  Machine machine = bare_machine(catalog, cluster);
+  apply_delivery(machine, catalog, cluster.delivery);
   return machine;
 }
 

@@ -3,6 +3,7 @@
 
 #include "catalog/accelerator.h"
 #include "cluster/cluster.h"
+#include "perf/delivery.h"
 
 namespace tare {
 
@@ -12,13 +13,6 @@ struct Link {
   LinkKind kind = LinkKind::kNetwork;
   double bytes_per_s = 0;  // per GPU and direction
   double latency_s = 0;    // of one hop
-};
-
-// What the delivery does to a step: by axis, each with a low and a high beside the base in the catalog's parameters.
-struct DeliveryEffect {
-  double slowdown_ratio = 0;          // 0.015 = the whole step 1.5 % longer: how it is measured, VM against bare metal
-  double network_slowdown_ratio = 0;  // 0.05 = the links between nodes 5 % slower
-  double jitter_ratio = 0;            // standard deviation of a rank's step, relative
 };
 
 struct Machine {
@@ -45,13 +39,18 @@ struct Machine {
   DeliveryEffect delivery;
 };
 
+// Bytes per second and direction that PCIe moves in practice: 85 % of the line rate after encoding and packet headers;
+// 16 lanes when they are not known, 0 for an unknown generation.
+double pcie_bytes_per_s(int generation, int lanes);
+
 // The fields of one accelerator; unknown ones stay 0.
 void set_accelerator(Machine& machine, const Accelerator& accelerator);
 
 // The machine that `nodes` nodes of one type form, without what a delivery does to it.
 Machine machine_of_node(const Accelerator& accelerator, const NodeType& type, int nodes);
 
-// The machine that `gpus` GPUs of the cluster's (first) node type form.
+// The machine that the cluster's (first) node type forms, as delivered; bare_machine is the same hardware before it is.
+Machine bare_machine(const Catalog& catalog, const Cluster& cluster);
 Machine make_machine(const Catalog& catalog, const Cluster& cluster);
 
 // What a part runs a job's precision in: itself, or the next wider format that it has.

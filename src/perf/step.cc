@@ -68,7 +68,7 @@ StepParts parts_of(const StepTerms& t, unsigned without) {
   const double before =
       on_stage + parts.pp_bubble_s + parts.pp_imbalance_s + parts.pp_p2p_s + parts.dp_exposed_s + parts.optimizer_s;
   parts.straggler_s = kept(kWithoutStraggler) * t.straggler_ratio * before;
-  parts.delivery_s = kept(kWithoutDelivery) * t.delivery_ratio * before;
+  parts.delivery_s = kept(kWithoutDelivery) * (t.delivery_ratio * before + t.delivery.sync_s);
   const double busy = before + parts.straggler_s + parts.delivery_s;
   parts.data_stall_s = kept(kWithoutData) * std::max(0.0, t.data_read_s - busy);
   return parts;
@@ -293,7 +293,8 @@ StepTerms StepModel::terms(const Parallelism& p) {
   t.optimizer_s = optimizer_s(p);
   if (machine_.storage_bytes_per_s > 0) t.data_read_s = workload_.data_bytes_per_step / machine_.storage_bytes_per_s;
   t.straggler_ratio = straggler_ratio_;
-  t.delivery_ratio = machine_.delivery.slowdown_ratio;
+  t.delivery = machine_.delivery;
+  t.delivery_ratio = slowdown_ratio(machine_.delivery);
   const double recomputed_flops = p.recompute == Recompute::kFull        ? layer.forward_flops
                                   : p.recompute == Recompute::kSelective ? layer.selective_flops
                                                                          : 0;

@@ -106,7 +106,8 @@ struct StepTerms {
   double optimizer_s = 0;
   double data_read_s = 0;
   double straggler_ratio = 0;
-  double delivery_ratio = 0;
+  DeliveryEffect delivery;    // its ratios and host waits
+  double delivery_ratio = 0;  // of the three axes together
   double hardware_flops = 0;  // per GPU and step
   double model_flops = 0;
   double peak_flops = 0;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/quantity.h"
+#include "perf/storage.h"
 #include "run/node_power.h"
 #include "workload/workload.h"
 
@@ -20,12 +21,20 @@ const SoftwareStack& stack_of(const Job& job, const Catalog& catalog) {
 Workload workload_of(const Job& job, const Catalog& catalog, std::vector<std::string>& assumed) {
   const SoftwareStack& stack = stack_of(job, catalog);
   if (job.stack.empty()) assumed.push_back("stack = " + stack.id + " (none stated)");
-  Workload workload = make_workload(job, stack, &assumed);
-  // The dataset is read once over the run, in step with the tokens; by a run shorter than a step, whole in that step.
-  if (job.data.bytes && job.tokens > 0) {
-    workload.data_bytes_per_step = *job.data.bytes * std::min(1.0, tokens_per_step(job) / job.tokens);
-  }
-  return workload;
+  return make_workload(job, stack, &assumed);
+}
+
+// How a step's data come, where the job says what they are (perf/storage.h).
+std::optional<DataLoading> data_of(const Job& job, const Catalog& catalog, const Cluster& cluster, int gpus) {
+  if (!job.data.bytes || *job.data.bytes <= 0 || job.tokens <= 0) return std::nullopt;
+  return load_data(data_input(job, cluster.node_types.front().type, static_cast<int>(cluster.nodes.size()), gpus),
+                   catalog);
+}
+
+void set_data(const std::optional<DataLoading>& data, Workload& workload, Machine& machine) {
+  if (!data) return;
+  workload.data_bytes_per_step = data->bytes_per_step;
+  machine.storage_bytes_per_s = data->bytes_per_step / data->read_s;
 }
 
 // The machine of the GPUs the job uses: the cluster's, cut down where not all of it is needed.
@@ -93,7 +102,10 @@ RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Can
   input.data_bytes = request.job.data.bytes.value_or(0);
   input.purchase = candidate.offer.purchase;
   input.generation = machine.generation;
+  input.data_shards = request.job.data.shards.value_or(0);
   input.host = candidate.cluster.delivery.host;
+  input.packaging = candidate.cluster.delivery.packaging;
+  input.gpu_share = candidate.cluster.delivery.gpu_share;
   input.kernel_busy_ratio = step.kernel_busy_ratio;
   if (const auto power = node_power(candidate.node_type, catalog)) {
     // What the cap takes off the GPUs' draw comes off the node; the run scales its rating by the same share of load.
@@ -140,7 +152,10 @@ Refusal nothing_divides(const PlanRequest& request, const Candidate& candidate, 
 
 StepModel step_model(const Job& job, const Catalog& catalog, const Cluster& cluster, int gpus) {
   std::vector<std::string> assumed;
-  return {workload_of(job, catalog, assumed), machine_of(catalog, cluster, gpus)};
+  Workload workload = workload_of(job, catalog, assumed);
+  Machine machine = machine_of(catalog, cluster, gpus);
+  set_data(data_of(job, catalog, cluster, gpus), workload, machine);
+  return {std::move(workload), std::move(machine)};
 }
 
 std::optional<Cluster> uniform_nodes(const Cluster& cluster, int gpus) {
@@ -193,6 +208,7 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   option.stack = stack_of(request.job, catalog).id;
   option.generation = name_of(machine.generation);
   option.step = model.evaluate(parallelism);
+  option.data = data_of(request.job, catalog, candidate.cluster, candidate.gpus);
   option.capacity_bytes = machine.memory_bytes;
   option.run =
       estimate_run(run_input(request, catalog, candidate, model.workload(), machine, option.step, how), catalog);
@@ -204,6 +220,7 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   bill.gpus = option.nodes * std::max(option.offer.gpus, 1);
   bill.gpus_used = candidate.gpus;
   bill.tokens = request.job.tokens;
+  bill.data_at = request.job.data.at;
   bill.run = option.run;
   bill.step_time_s = option.step.step_time_s;
   bill.step_time_after_removal_s = remove_causes(model, parallelism);
@@ -258,7 +275,8 @@ CandidateResult evaluate_candidate(const PlanRequest& request, const Catalog& ca
   CandidateResult result;
   std::vector<std::string> assumed;
   Workload workload = workload_of(request.job, catalog, assumed);
-  const Machine machine = machine_of(catalog, candidate.cluster, candidate.gpus);
+  Machine machine = machine_of(catalog, candidate.cluster, candidate.gpus);
+  set_data(data_of(request.job, catalog, candidate.cluster, candidate.gpus), workload, machine);
   const Precision runs_in = effective_precision(machine, workload.precision);
   if (runs_in != workload.precision) {
     assumed.push_back("precision = " + std::string(name_of(runs_in)) + " (" + machine.gpu + " has no " +

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cost/uncertainty.h"
+#include "perf/storage.h"
 
 namespace tare {
 
@@ -55,7 +56,8 @@ struct PlanOption {
   bool fabric_assumed = false;
   Parallelism parallelism;
   Step step;
-  double capacity_bytes = 0;  // of one GPU
+  double capacity_bytes = 0;        // of one GPU
+  std::optional<DataLoading> data;  // how a step's data come, when the job says what they are
   Run run;
   double price_usd_per_gpu_h = 0;  // as billed; for owned hardware the whole hourly cost
   std::string price_date;

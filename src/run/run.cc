@@ -18,21 +18,23 @@ struct WallRange {
 WallRange wall_range(const RunInput& input, const LoadedRates& rates, const Timeline& base) {
   double below = 0;
   double above = 0;
+  double least_productive = base.productive_s;  // a delivery may take less than its base
   for (const RatedParameter& p : rates.parameters) {
     if (p.low == p.high) continue;
     RunRates at_low = rates.base;
     RunRates at_high = rates.base;
     at_low.*p.rate = p.low;
     at_high.*p.rate = p.high;
-    const double wall_at_low = make_timeline(input, at_low).wall_s;
-    const double wall_at_high = make_timeline(input, at_high).wall_s;
+    const Timeline low = make_timeline(input, at_low), high = make_timeline(input, at_high);
+    const double wall_at_low = low.wall_s, wall_at_high = high.wall_s;
+    least_productive = std::min({least_productive, low.productive_s, high.productive_s});
     const double down = std::max(0.0, base.wall_s - std::min(wall_at_low, wall_at_high));
     const double up = std::max(0.0, std::max(wall_at_low, wall_at_high) - base.wall_s);
     below += down * down;
     above += up * up;
   }
   WallRange range;
-  range.low_s = std::max(base.productive_s, base.wall_s - std::sqrt(below));
+  range.low_s = std::max(least_productive, base.wall_s - std::sqrt(below));
   if (std::isfinite(above)) range.high_s = base.wall_s + std::sqrt(above);
   return range;
 }

@@ -32,7 +32,9 @@ struct RunInput {
   double data_bytes = 0;  // staged at the first start, a node's share at each restart; 0 = none stated
   Purchase purchase = Purchase::kOnDemand;
   GpuGeneration generation = GpuGeneration::kUnknown;
-  std::string host;  // delivery.host
+  double data_shards = 0;            // files the data lie in; 0 = not stated
+  std::string host;                  // delivery.host
+  std::string packaging, gpu_share;  // of the delivery
   double kernel_busy_ratio = 1;
   std::optional<double> node_power_w;  // rating of one node
 };

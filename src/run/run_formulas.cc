@@ -45,8 +45,30 @@ class Formulas {
   void work() {
     add("run.steps", t_.steps, "1", "ceil(tokens / tokens_per_step)",
         {given("tokens", input_.tokens, "token"), given("tokens_per_step", input_.tokens_per_step, "token")});
-    add("run.productive_s", t_.productive_s, "s", "steps * step_time_s",
-        {from("steps", t_.steps, "1"), given("step_time_s", input_.step_time_s, "s", "step model")});
+    std::string expression = "steps * step_time_s";
+    std::vector<FormulaInput> inputs = {from("steps", t_.steps, "1"),
+                                        given("step_time_s", input_.step_time_s, "s", "step model")};
+    const std::string note = add_delivery(expression, inputs);
+    add("run.productive_s", t_.productive_s, "s", std::move(expression), std::move(inputs), note);
+  }
+
+  // The taxes of the delivery, when it has any: the step time holds their base, a draw takes that out and its own in.
+  std::string add_delivery(std::string& expression, std::vector<FormulaInput>& inputs) const {
+    std::string left;
+    const auto tax = [&](const char* name, double RunRates::*member) {
+      const auto of = [member](const RatedParameter& p) { return p.rate == member; };
+      if (std::none_of(rates_.parameters.begin(), rates_.parameters.end(), of)) return;
+      left += std::string(left.empty() ? "" : " * ") + "(1 - " + name + ")";
+      inputs.push_back(rate(name, "ratio", member));
+    };
+    tax("host_tax", &RunRates::host_tax);
+    tax("packaging_tax", &RunRates::packaging_tax);
+    tax("gpu_share_tax", &RunRates::gpu_share_tax);
+    if (left.empty()) return {};
+    expression += " * delivered_in_step / (" + left + ")";
+    inputs.push_back(
+        given("delivered_in_step", rates_.base.delivered_in_step, "1", "step model, at these taxes' base"));
+    return "the step time holds the delivery at the base of its parameters";
   }
 
   static constexpr const char* kInit =
@@ -64,6 +86,12 @@ class Formulas {
 
   // The data, when the job states any: added to an expression and its inputs.
   void add_staging(std::string& expression, std::vector<FormulaInput>& inputs) const {
+    if (input_.data_shards > 0) {
+      expression += " + gpus * shards * metadata_ops_per_shard / metadata_ops_per_s";
+      inputs.push_back(given("shards", input_.data_shards, "1"));
+      inputs.push_back(rate("metadata_ops_per_shard", "count", &RunRates::metadata_ops_per_shard));
+      inputs.push_back(rate("metadata_ops_per_s", "1/s", &RunRates::metadata_ops_per_s));
+    }
     if (input_.data_bytes <= 0) return;
     expression += " + data_bytes / (nodes * staging_bytes_per_s)";
     inputs.push_back(given("data_bytes", input_.data_bytes, "bytes"));

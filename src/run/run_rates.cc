@@ -1,5 +1,7 @@
 #include "run/run_rates.h"
 
+#include "perf/delivery.h"
+
 namespace tare {
 namespace {
 
@@ -33,7 +35,28 @@ void add_hardware_failures(LoadedRates& rates, const Catalog& catalog, GpuGenera
   if (generation != GpuGeneration::kAmpere) rates.parameters.back().assumed = true;
 }
 
+// The step time holds the taxes at their base; here they have their ranges.
+void add_delivery(LoadedRates& rates, const RunInput& input, const Catalog& catalog) {
+  const auto tax = [&](double RunRates::*rate, const std::string& id) {
+    if (!id.empty()) add(rates, catalog, rate, id.c_str());
+  };
+  if (!input.host.empty()) tax(&RunRates::host_tax, host_tax_parameter(input.host));
+  tax(&RunRates::packaging_tax, packaging_tax_parameter(input.packaging));
+  tax(&RunRates::gpu_share_tax, gpu_share_tax_parameter(input.gpu_share));
+  rates.base.delivered_in_step = delivered_ratio(rates.base);
+}
+
+void add_metadata(LoadedRates& rates, const RunInput& input, const Catalog& catalog) {
+  if (input.data_shards <= 0) return;
+  add(rates, catalog, &RunRates::metadata_ops_per_shard, "metadata_ops_per_shard");
+  add(rates, catalog, &RunRates::metadata_ops_per_s, "metadata_ops_per_s");
+}
+
 }  // namespace
+
+double delivered_ratio(const RunRates& rates) {
+  return (1 - rates.host_tax) * (1 - rates.packaging_tax) * (1 - rates.gpu_share_tax);
+}
 
 LoadedRates load_rates(const RunInput& input, const Catalog& catalog) {
   LoadedRates rates;
@@ -50,6 +73,8 @@ LoadedRates load_rates(const RunInput& input, const Catalog& catalog) {
   add(rates, catalog, &RunRates::nccl_s_per_doubling, "nccl_init_per_doubling_s");
   add(rates, catalog, &RunRates::warmup_s, "compile_warmup_s");
   if (input.host == "vm") add(rates, catalog, &RunRates::vm_s, "init_delta");
+  add_delivery(rates, input, catalog);
+  add_metadata(rates, input, catalog);
   add(rates, catalog, &RunRates::staging_bytes_per_s, "staging_bytes_per_s");
   add(rates, catalog, &RunRates::write_bytes_per_s, "ckpt_bw_shared");
   add(rates, catalog, &RunRates::read_bytes_per_s, "checkpoint_load_bytes_per_s");
@@ -78,6 +103,14 @@ const std::vector<std::string>& run_parameter_ids() {
                                                "compile_warmup_s",
                                                "init_delta",
                                                "staging_bytes_per_s",
+                                               "metadata_ops_per_shard",
+                                               "metadata_ops_per_s",
+                                               "virt_tax_vm",
+                                               "virt_tax_unknown",
+                                               "ct_tax",
+                                               "mig_tax",
+                                               "timeslice_tax",
+                                               "mps_tax",
                                                "ckpt_bw_shared",
                                                "checkpoint_load_bytes_per_s",
                                                "checkpoint_node_bytes_per_s",

@@ -55,10 +55,12 @@ void add_checkpoints(Timeline& t, const RunInput& input) {
 Timeline make_timeline(const RunInput& input, const RunRates& rates) {
   Timeline t;
   t.steps = std::ceil(input.tokens / input.tokens_per_step);
-  t.productive_s = t.steps * input.step_time_s;
+  t.productive_s = t.steps * input.step_time_s * (rates.delivered_in_step / delivered_ratio(rates));
 
   const double init_s = init_of(input, rates);
-  const double staging_s = input.data_bytes / (input.nodes * rates.staging_bytes_per_s);
+  // Every rank looks up every shard, none of them thinking in between: the store's own rate (perf/closed_queue.h).
+  const double metadata_s = input.gpus * input.data_shards * rates.metadata_ops_per_shard / rates.metadata_ops_per_s;
+  const double staging_s = input.data_bytes / (input.nodes * rates.staging_bytes_per_s) + metadata_s;
   t.startup_s = rates.provision_s + rates.image_bytes / rates.image_bytes_per_s + init_s + staging_s;
 
   const double nodes_bytes_per_s = input.nodes * rates.node_bytes_per_s;

@@ -36,6 +36,7 @@ struct JobRequirements {
 struct DataSet {
   std::optional<double> bytes;
   std::optional<int> shards;
+  std::string at;  // where they lie before the run, "aws/us-east-1"; empty: where the job runs
 };
 
 struct CheckpointPolicy {

@@ -132,6 +132,13 @@ class JobReader {
   void read_data(TomlTable& table) {
     job_.data.bytes = read_positive(table, "bytes", Dimension::kBytes);
     job_.data.shards = read_int(table, "shards", 1, kMostCount);
+    if (!table.has("at")) return;
+    job_.data.at = to_lower(table.string("at").value_or(""));
+    const std::size_t slash = job_.data.at.find('/');
+    if (slash == 0 || slash == std::string::npos || slash + 1 == job_.data.at.size()) {
+      table.error("at", "not-a-place", fmt::format("expected PROVIDER/REGION, found {}", in_quotes(job_.data.at)),
+                  "as in \"aws/us-east-1\"");
+    }
   }
 
   void read_checkpoint(TomlTable& table) {

@@ -100,7 +100,10 @@ inline Machine any_machine(int gpus) {
   machine.gpus_per_leaf = *rc::gen::element(0, 32);
   machine.oversubscription = *rc::gen::element(1.0, 4.0);
   machine.storage_bytes_per_s = *rc::gen::element(0.0, 1e9);
-  machine.delivery.slowdown_ratio = *rc::gen::element(0.0, 0.05);
+  machine.delivery.host_ratio = *rc::gen::element(0.0, 0.05);
+  machine.delivery.packaging_ratio = *rc::gen::element(0.0, 0.01);
+  machine.delivery.gpu_share_ratio = *rc::gen::element(0.0, 1.0);
+  machine.delivery.sync_s = *rc::gen::element(0.0, 1e-5);
   machine.delivery.network_slowdown_ratio = *rc::gen::element(0.0, 0.1);
   machine.delivery.jitter_ratio = *rc::gen::element(0.0, 0.02);
   return machine;

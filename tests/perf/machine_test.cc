@@ -88,12 +88,13 @@ TEST(Machine, DeliveryHasItsEffect) {
   cluster.node_types.push_back({hgx(), {}});
   cluster.nodes.resize(1);
   cluster.delivery.host = "bare_metal";
-  EXPECT_EQ(make_machine(catalog(), cluster).delivery.slowdown_ratio, 0);
+  EXPECT_EQ(slowdown_ratio(make_machine(catalog(), cluster).delivery), 0);
   cluster.delivery.host = "vm";
-  const double vm = make_machine(catalog(), cluster).delivery.slowdown_ratio;
-  EXPECT_DOUBLE_EQ(vm, parameter(catalog(), "virt_tax_vm").base);
+  const Machine vm = make_machine(catalog(), cluster);
+  EXPECT_GT(vm.delivery.host_ratio, 0);
   cluster.delivery.packaging = "container";
-  EXPECT_DOUBLE_EQ(make_machine(catalog(), cluster).delivery.slowdown_ratio, vm + parameter(catalog(), "ct_tax").base);
+  EXPECT_GE(slowdown_ratio(make_machine(catalog(), cluster).delivery), slowdown_ratio(vm.delivery));
+  EXPECT_EQ(bare_machine(catalog(), cluster).delivery.host_ratio, 0);
 }
 
 TEST(PeakFlops, FallsBackToTheNextWiderFormat) {

@@ -1,5 +1,7 @@
 #include "perf/power_cap.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace tare {

@@ -185,7 +185,7 @@ TEST(Step, WaitsForTheSlowestRank) {
 TEST(Step, DeliveryStretchesTheStep) {
   Machine machine = round_machine(8);
   const double before = step_of(small_gpt(), machine, {.dp = 8}).step_time_s;
-  machine.delivery.slowdown_ratio = 0.02;
+  machine.delivery.host_ratio = 0.02;
   const Step step = step_of(small_gpt(), machine, {.dp = 8});
   EXPECT_DOUBLE_EQ(step.parts.delivery_s, 0.02 * before);
   EXPECT_DOUBLE_EQ(step.step_time_s, 1.02 * before);

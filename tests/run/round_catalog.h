@@ -41,6 +41,10 @@ inline void set_run_parameters(Catalog& c) {
   set(c, "compile_warmup_s", 30);
   set(c, "init_delta", 47);
   set(c, "staging_bytes_per_s", 1e9);
+  set(c, "metadata_ops_per_shard", 2);
+  set(c, "metadata_ops_per_s", 1e5);
+  set(c, "virt_tax_vm", 0);
+  set(c, "virt_tax_unknown", 0);
   set(c, "ckpt_bw_shared", 10e9);
   set(c, "checkpoint_load_bytes_per_s", 20e9);
   set(c, "checkpoint_node_bytes_per_s", 5e9);
