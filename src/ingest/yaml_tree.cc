@@ -84,7 +84,9 @@ Fact scalar(std::string_view text, std::int64_t line) {
   if (text.front() == '"' || text.front() == '\'') return Fact::of(unquoted(text), line);
   if (text == "true" || text == "True") return Fact::of(true, line);
   if (text == "false" || text == "False") return Fact::of(false, line);
-  return Fact::parsed(text, line);
+  if (const std::optional<std::int64_t> whole = to_integer(text)) return Fact::of(*whole, line);
+  if (const std::optional<double> number = to_number(text)) return Fact::of(*number, line);
+  return Fact::of(text, line);
 }
 
 // "[a, b: c]" and "{a: b}" on one line.
