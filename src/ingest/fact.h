@@ -23,7 +23,7 @@ struct Fact;
 
 class FactRecord {
  public:
-  explicit FactRecord(std::int64_t on_line = 0) : line(on_line) {}
+  explicit FactRecord(std::int64_t on_line = 0);
 
   // Adds a member without looking for one of that name: for documents whose names are not ours.
   Fact& add(std::string name, Fact value);
@@ -55,7 +55,7 @@ class FactRecord {
   std::string_view text(std::string_view name) const;               // empty when not there or no text
   const std::vector<Fact>* find_list(std::string_view name) const;  // nullptr when not there
   const FactRecord* find_record(std::string_view name) const;       // nullptr when not there
-  bool empty() const { return members_.empty(); }
+  bool empty() const;
   const std::vector<std::pair<std::string, Fact>>& members() const { return members_; }
 
   std::int64_t line = 0;  // 1-based; 0 = of the file as a whole
@@ -84,6 +84,10 @@ struct Fact {
   const FactRecord* as_record() const { return std::get_if<FactRecord>(&value); }
   const std::vector<Fact>* as_list() const { return std::get_if<std::vector<Fact>>(&value); }
 };
+
+// Here, for the vector's members want to know what a Fact is.
+inline FactRecord::FactRecord(std::int64_t on_line) : line(on_line) {}
+inline bool FactRecord::empty() const { return members_.empty(); }
 
 // "N/A", "[N/A]", "[Not Supported]", "Unknown Error", "-", "" …: the tool had nothing to say.
 bool says_unknown(std::string_view text);
