@@ -49,6 +49,9 @@ Table figures_table(const PlanOption& option, const Job& job) {
   if (bill.co2e_kg) add_row(table, "emissions", fmt::format("{} kg CO2e", format_count(*bill.co2e_kg)));
   if (bill.joules_per_token) add_row(table, "energy per token", fmt::format("{:.3g} J", *bill.joules_per_token));
   if (!bill.energy_kwh) add_row(table, "energy", "unknown");
+  if (!option.effective_price.expression.empty()) {
+    add_row(table, "price of model FLOPs", fmt::format("{} per PFLOP/s·h", rate_text(option.effective_price.value)));
+  }
   if (bill.checkpoint_marginal_usd) {
     add_row(table, "one more checkpoint an hour", dollars(*bill.checkpoint_marginal_usd));
   }
@@ -86,6 +89,9 @@ Json one_json(const PlanOption& option) {
                {"meets_deadline", option.meets_deadline},
                {"meets_budget", option.meets_budget}};
   json.update(to_json(option.bill));
+  if (!option.effective_price.expression.empty()) {
+    json["effective_usd_per_pflops_h"] = option.effective_price.value;
+  }
   json["run"] = to_json(option.run);
   if (option.uncertainty) json["uncertainty"] = to_json(*option.uncertainty);
   json["assumed"] = option.assumed;
@@ -144,6 +150,7 @@ std::vector<Formula> bill_formulas(const std::vector<PlanOption>& options) {
     for (const Formula& formula : option.run.formulas) add(formula);
     for (const BillLine& line : option.bill.lines) add(line.formula);
     for (const Formula& formula : option.bill.formulas) add(formula);
+    add(option.effective_price);
   }
   return all;
 }

@@ -10,6 +10,7 @@
 #include "cli/option_model.h"
 #include "cli/output.h"
 #include "cost/uncertainty_json.h"
+#include "plan/deliveries.h"
 #include "plan/uncertain_options.h"
 
 namespace tare {
@@ -19,7 +20,8 @@ struct Comparison {
   std::vector<PlanOption> options;
   std::vector<std::vector<Formula>> formulas;  // of each option, with --explain
   Uncertainty uncertainty;
-  std::vector<Tornado> tornados;  // of each option but the first, against the first; with draws
+  std::vector<DeliveryRow> deliveries;  // of the first, with --deliveries
+  std::vector<Tornado> tornados;        // of each option but the first, against the first; with draws
 };
 
 bool can_draw(const Comparison& comparison) {
@@ -71,13 +73,19 @@ Result<ExitCode> run_compare(Context& context) {
   const Result<std::vector<Choice>> choices = read_choices(arguments, *request, *catalog);
   if (!choices) return tl::unexpected(choices.error());
   const bool explain = arguments.is_on("explain");
-  const Result<Comparison> comparison = evaluate(*choices, *request, *catalog, explain);
+  Result<Comparison> comparison = evaluate(*choices, *request, *catalog, explain);
   if (!comparison) return tl::unexpected(comparison.error());
+  if (arguments.is_on("deliveries")) {
+    const Choice& first = choices->front();
+    comparison->deliveries = deliveries_of(comparison->options.front(), *request, *catalog, first.cluster, first.gpus);
+  }
 
   Answer answer;
   answer.warnings = warnings_of(*request, *choices);
   answer.document = [&] {
     Document document = compare_document(comparison->options, request->job);
+    if (!comparison->deliveries.empty()) add_deliveries(document, comparison->deliveries);
+    add_break_even(document, comparison->options);
     if (!comparison->tornados.empty()) {
       add_chances(document, comparison->options, comparison->uncertainty);
       add_tornados(document, comparison->options, comparison->tornados);
@@ -88,6 +96,7 @@ Result<ExitCode> run_compare(Context& context) {
   answer.table = [&] { return explain ? formulas_table(all_formulas(*comparison)) : compare_csv(comparison->options); };
   answer.json = [&] {
     Json json = compare_json(comparison->options, request->job);
+    if (!comparison->deliveries.empty()) json["deliveries"] = deliveries_json(comparison->deliveries);
     if (!comparison->tornados.empty()) {
       json["uncertainty"] = to_json(comparison->uncertainty);
       for (const Tornado& moved : comparison->tornados) json["tornado"].push_back(to_json(moved));

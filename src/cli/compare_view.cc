@@ -11,6 +11,7 @@
 #include "cli/labels.h"
 #include "cli/option_tables.h"
 #include "cli/plan_view.h"
+#include "cost/break_even.h"
 #include "perf/step_json.h"
 #include "plan/plan_json.h"
 #include "report/svg.h"
@@ -349,6 +350,70 @@ void add_tornados(Document& document, const std::vector<PlanOption>& options, co
     }
     document.table(std::move(table));
     document.text(fmt::format("At the base of all: {}", signed_dollars(tornados[t].usd)));
+  }
+}
+
+void add_deliveries(Document& document, const std::vector<DeliveryRow>& rows) {
+  document.heading("The same nodes, delivered otherwise");
+  Table table;
+  table.columns = {{"delivery", "delivery"},
+                   {"step_ratio", "step", Align::kRight},
+                   {"step_range", "low … high", Align::kRight},
+                   {"usd", "bill", Align::kRight},
+                   {"usd_range", "low … high", Align::kRight}};
+  for (const DeliveryRow& row : rows) {
+    Row cells;
+    cells.cells = {row.name, "+" + percent(row.step_ratio.base),
+                   fmt::format("{} … {}", percent(row.step_ratio.low), percent(row.step_ratio.high))};
+    if (is_known(row.bill)) {
+      cells.cells.push_back(signed_dollars(row.usd.base));
+      cells.cells.push_back(fmt::format("{} … {}", signed_dollars(row.usd.low), signed_dollars(row.usd.high)));
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  document.table(std::move(table));
+  document.text("Against bare metal, at the same price; a seller's own surcharge is in the offers.", Tone::kFaint);
+}
+
+Json deliveries_json(const std::vector<DeliveryRow>& rows) {
+  const auto range = [](const DifferenceRange& difference) {
+    return Json{{"low", difference.low}, {"base", difference.base}, {"high", difference.high}};
+  };
+  Json json = Json::array();
+  for (const DeliveryRow& row : rows) {
+    Json one = {{"name", row.name},
+                {"delivery",
+                 {{"host", row.delivery.host},
+                  {"packaging", row.delivery.packaging},
+                  {"gpu_share", row.delivery.gpu_share},
+                  {"tenancy", row.delivery.tenancy}}},
+                {"step_time_s", row.step.step_time_s},
+                {"step_ratio", range(row.step_ratio)}};
+    if (is_known(row.bill)) one["usd"] = range(row.usd);
+    one["axes"] = Json::array();
+    for (const Formula& axis : row.axes) one["axes"].push_back({{"id", axis.id}, {"s", axis.value}});
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+void add_break_even(Document& document, const std::vector<PlanOption>& options) {
+  for (const PlanOption& node : options) {
+    for (const PlanOption& card : options) {
+      const bool pair = node.gpu == card.gpu && node.offer.billing_period == "month" && node.offer.price_usd_per_h &&
+                        card.offer.billing_period != "month" && card.offer.price_usd_per_h &&
+                        card.offer.purchase != Purchase::kOwned && node.offer.gpus > 1;
+      if (!pair || node.step.mfu_ratio <= 0 || card.step.mfu_ratio <= 0) continue;
+      BreakEvenInput input;
+      input.node_rent_per_month = *node.offer.price_usd_per_h * input.hours_per_month;
+      input.node_gpus = node.offer.gpus;
+      input.card_rent_per_h = price_usd_per_gpu_h(card.offer);
+      input.node_mfu_ratio = node.step.mfu_ratio;
+      input.card_mfu_ratio = card.step.mfu_ratio;
+      if (!(input.card_rent_per_h > 0)) continue;
+      document.text(fmt::format("{} pays from {:.2f} of its {} GPUs in use on, against {} by the hour", node.offer.id,
+                                break_even_gpus(input).value, node.offer.gpus, card.offer.id));
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "cost/delivery_compare.h"
 #include "plan/plan.h"
 #include "report/document.h"
 #include "report/table.h"
@@ -20,6 +21,14 @@ void add_chances(Document& document, const std::vector<PlanOption>& options, con
 
 // Which inputs move the difference to the first most. `tornados`: of each option but the first.
 void add_tornados(Document& document, const std::vector<PlanOption>& options, const std::vector<Tornado>& tornados);
+
+// Bare metal, container and VM on the same nodes: what each adds to a step and to the bill.
+void add_deliveries(Document& document, const std::vector<DeliveryRow>& rows);
+Json deliveries_json(const std::vector<DeliveryRow>& rows);
+
+// Where one of two options is a whole node by the month and the other the same GPUs by the hour: from how many GPUs in
+// use the node is cheaper.
+void add_break_even(Document& document, const std::vector<PlanOption>& options);
 
 // The money by cause of each, and below it what moves the differences.
 std::string compare_svg(const std::vector<PlanOption>& options, const std::vector<Tornado>& tornados);

@@ -59,6 +59,11 @@ constexpr auto kFlags = std::to_array<Flag>({
      "the least emissions, by the region's grid. The parallelism of an option is its fastest, which is also its "
      "cheapest "
      "and its least hungry; options of which the energy is not known rank last."},
+    {"deliveries", 0, ValueKind::kSwitch, "", Category::kSearch, kCompare, kOnce, kPerCall, "", "",
+     "compare bare metal, container and VM on the first choice's nodes",
+     "Same hardware, job, split and price; what differs is the delivery alone, in % of a step and in dollars. One "
+     "choice "
+     "is enough then."},
     {"top", 0, ValueKind::kCount, "N", Category::kSearch, kPlan, kOnce, kConfigurable, "", "10",
      "show the first N options; 0 shows all", "The JSON and CSV forms always hold all of them."},
     {"include-suspect", 0, ValueKind::kSwitch, "", Category::kSearch, kPlan, kOnce, kConfigurable, "", "",

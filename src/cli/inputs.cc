@@ -184,7 +184,8 @@ Result<void> check_counts(const Arguments& arguments) {
     return fail("missing-choice", given == 0 ? "nothing to estimate on" : "more than one thing to estimate on",
                 "give one --on CLUSTER.toml or --on OFFER");
   }
-  if (arguments.verb == Verb::kCompare && given < 2) {
+  const bool one_is_enough = arguments.verb == Verb::kCompare && arguments.is_on("deliveries") && given == 1;
+  if (arguments.verb == Verb::kCompare && given < 2 && !one_is_enough) {
     return fail("missing-choice", "at least two choices are needed to compare",
                 "give --on CLUSTER.toml or --on OFFER as often as there are choices");
   }

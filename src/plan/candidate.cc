@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/quantity.h"
+#include "cost/effective_price.h"
 #include "perf/storage.h"
 #include "run/node_power.h"
 #include "workload/workload.h"
@@ -88,6 +89,8 @@ double idle_ratio_of(const Catalog& catalog) {
   return parameter(catalog, "idle_gpu_a100").base / kRated_w;
 }
 
+}  // namespace
+
 RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
                    const Workload& workload, const Machine& machine, const Step& step, const Choices& how) {
   RunInput input;
@@ -115,6 +118,8 @@ RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Can
   }
   return input;
 }
+
+namespace {
 
 // Says which degree does not divide what: of the degrees that the person asked for, else of the size itself.
 Refusal nothing_divides(const PlanRequest& request, const Candidate& candidate, const Workload& workload,
@@ -187,6 +192,20 @@ std::optional<Cluster> uniform_nodes(const Cluster& cluster, int gpus) {
   return std::nullopt;
 }
 
+BillInput bill_input(const PlanOption& option, const Candidate& candidate, const Job& job) {
+  BillInput bill;
+  bill.offer = &option.offer;
+  bill.node_type = &option.node_type;
+  bill.nodes = option.nodes;
+  bill.gpus = option.nodes * std::max(option.offer.gpus, 1);
+  bill.gpus_used = candidate.gpus;
+  bill.tokens = job.tokens;
+  bill.data_at = job.data.at;
+  bill.run = option.run;
+  bill.step_time_s = option.step.step_time_s;
+  return bill;
+}
+
 PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
                         StepModel& model, const Parallelism& parallelism, const Choices& how,
                         std::vector<std::string> assumed) {
@@ -213,18 +232,13 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   option.run =
       estimate_run(run_input(request, catalog, candidate, model.workload(), machine, option.step, how), catalog);
   option.price_date = candidate.offer.purchase == Purchase::kOwned ? "" : price_date_text(candidate.offer);
-  BillInput bill;
-  bill.offer = &option.offer;
-  bill.node_type = &option.node_type;
-  bill.nodes = option.nodes;
-  bill.gpus = option.nodes * std::max(option.offer.gpus, 1);
-  bill.gpus_used = candidate.gpus;
-  bill.tokens = request.job.tokens;
-  bill.data_at = request.job.data.at;
-  bill.run = option.run;
-  bill.step_time_s = option.step.step_time_s;
+  BillInput bill = bill_input(option, candidate, request.job);
   bill.step_time_after_removal_s = remove_causes(model, parallelism);
   option.bill = make_bill(bill, catalog);
+  const double flops_per_s = option.step.model_flops_per_gpu * candidate.gpus / option.step.step_time_s;
+  if (is_known(option.bill) && flops_per_s > 0) {
+    option.effective_price = effective_price(option.bill, option.run, flops_per_s);
+  }
   const bool hourly = option.offer.purchase != Purchase::kOwned && option.offer.price_usd_per_h.has_value();
   option.price_usd_per_gpu_h = hourly                             ? price_usd_per_gpu_h(option.offer)
                                : option.bill.billed_gpu_hours > 0 ? option.bill.total.usd / option.bill.billed_gpu_hours

@@ -40,6 +40,11 @@ struct Choices {
   double load_ratio = 1;  // of its rated power that a GPU draws under this load without a cap
 };
 
+// What run and bill are made from. `option` holds what the bill points at.
+RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
+                   const Workload& workload, const Machine& machine, const Step& step, const Choices& how);
+BillInput bill_input(const PlanOption& option, const Candidate& candidate, const Job& job);
+
 // The cheap part for a parallelism found before on an equal machine; `model` is that of the cap's clock.
 PlanOption price_option(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate,
                         StepModel& model, const Parallelism& parallelism, const Choices& how,

@@ -68,6 +68,7 @@ struct PlanOption {
   std::string generation;                // of the GPU
   CheckpointPolicy checkpoint;           // as chosen
   double power_cap_ratio = 1;            // of the GPU's rated power
+  Formula effective_price;               // USD per PFLOP/s and hour of model FLOPs; no expression: not known
   std::optional<DrawnBill> uncertainty;  // when draws were asked for and the bill is known
   std::vector<std::string> assumed;
 };

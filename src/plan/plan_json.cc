@@ -65,6 +65,9 @@ Json to_json(const PlanOption& option) {
   json["meets_budget"] = option.meets_budget;
   json["checkpoint_every"] = to_text(option.checkpoint);
   json["power_cap_ratio"] = option.power_cap_ratio;
+  if (!option.effective_price.expression.empty()) {
+    json["effective_usd_per_pflops_h"] = finite_or_null(option.effective_price.value);
+  }
   if (option.uncertainty) json["uncertainty"] = to_json(*option.uncertainty);
   json["run"] = to_json(option.run);
   json["bill"] = to_json(option.bill);

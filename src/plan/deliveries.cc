@@ -1,0 +1,27 @@
+#include "plan/deliveries.h"
+
+#include <algorithm>
+
+#include "plan/candidate.h"
+
+namespace tare {
+
+std::vector<DeliveryRow> deliveries_of(const PlanOption& option, const PlanRequest& request, const Catalog& catalog,
+                                       const Cluster& cluster, int gpus) {
+  std::optional<Cluster> nodes = uniform_nodes(cluster, gpus);
+  if (!nodes) return {};
+  const Candidate candidate{option.offer, option.node_type, std::move(*nodes), gpus};
+  const StepModel model = step_model(request.job, catalog, candidate.cluster, gpus);
+  DeliveryCompareInput input;
+  input.workload = &model.workload();
+  input.machine = bare_machine(catalog, candidate.cluster);
+  input.machine.gpus = gpus;
+  input.machine.gpus_per_node = std::min(input.machine.gpus_per_node, gpus);
+  input.parallelism = option.parallelism;
+  const Choices how{option.checkpoint, {}, 1};
+  input.run = run_input(request, catalog, candidate, model.workload(), model.machine(), option.step, how);
+  input.bill = bill_input(option, candidate, request.job);
+  return compare_deliveries(input, usual_deliveries(), catalog);
+}
+
+}  // namespace tare
