@@ -47,6 +47,7 @@ constexpr auto kLabels = std::to_array<Entry>({
     {"unallocated", "held but not used"},
     {"startup", "start-up"},
     {"failures", "failures and restarts"},
+    {"maintenance", "maintenance"},
     {"checkpoint", "checkpoints"},
     {"data", "waiting for data"},
     {"bubble", "pipeline bubble"},

@@ -6,9 +6,9 @@
 // Cents are distributed by largest remainder, so sum(lines) == total == sum(waterfall) exactly.
 //
 // The waterfall: the money of the lines that are paid by the GPU-hour (rent; capital, power, space, spares) is laid
-// over the billed GPU-hours: held but not used, start-up, failures, checkpoints, and the steps' hours by what a step
-// spends its time on. Every other line (storage, egress, operations) is a bar of its own. docs/bill.md has every
-// equation.
+// over the billed GPU-hours: held but not used, start-up, failures, maintenance, checkpoints, and the steps' hours by
+// what a step spends its time on. Every other line (storage, egress, operations) is a bar of its own. docs/bill.md has
+// every equation.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ struct BillLine {
 };
 
 struct WaterfallBar {
-  std::string id;        // unallocated, startup, failures, checkpoint, data, bubble, comm_tp, …, useful
+  std::string id;        // unallocated, startup, failures, maintenance, checkpoint, data, bubble, comm_tp, …, useful
   double gpu_hours = 0;  // 0 for lines that are not GPU time
   Amount amount;
   Formula formula;  // its value is gpu_hours; empty for lines that are not GPU time

@@ -52,6 +52,7 @@ std::vector<Formula> waterfall_hours(const BillInput& input, double billed_gpu_h
            {from("billed_gpu_hours", billed_gpu_hours, "GPU-h", "bill."), from("wall_s", run.wall_s, "s")});
   bars.add_time("startup", "startup_s", run.startup_s);
   bars.add_time("failures", "failure_lost_s", run.failure_lost_s);
+  bars.add_time("maintenance", "maintenance_s", run.maintenance_s);
   bars.add_time("checkpoint", "checkpoint_stall_s", run.checkpoint_stall_s);
   double left_s = input.step_time_s;
   for (const auto& [id, step_s] : input.step_time_after_removal_s) {

@@ -8,11 +8,11 @@
 namespace tare {
 
 // The GPU-hours of each bar as a formula "waterfall.ID", in the fixed order: unallocated, startup, failures,
-// checkpoint, the step's causes, useful. None is negative and they sum to `billed_gpu_hours`, which is at least what
-// the run used.
+// maintenance, checkpoint, the step's causes, useful. None is negative and they sum to `billed_gpu_hours`, which is at
+// least what the run used.
 //
 //   unallocated = billed − used GPUs · wall      (held and not used, billing rounding, idle hours of a fleet)
-//   startup, failures, checkpoint = used GPUs · their share of the wall time
+//   startup, failures, maintenance, checkpoint = used GPUs · their share of the wall time
 //   a step's cause k = productive GPU-hours · (t(k−1) − t(k)) ÷ t(0), t(k) the step with causes 1 … k removed
 //   useful = productive GPU-hours · t(last) ÷ t(0)
 //

@@ -109,6 +109,10 @@ RunInput run_input(const PlanRequest& request, const Catalog& catalog, const Can
   input.host = candidate.cluster.delivery.host;
   input.packaging = candidate.cluster.delivery.packaging;
   input.gpu_share = candidate.cluster.delivery.gpu_share;
+  input.linked_gpus = machine.in_domain.kind != LinkKind::kPcie && machine.domain_gpus > 1;
+  input.local_disks = candidate.node_type.local_nvme_count.value_or(0);
+  input.local_write_bytes_per_s = candidate.node_type.local_nvme_write_bytes_per_s;
+  input.local_read_bytes_per_s = candidate.node_type.local_nvme_read_bytes_per_s;
   input.kernel_busy_ratio = step.kernel_busy_ratio;
   if (const auto power = node_power(candidate.node_type, catalog)) {
     // What the cap takes off the GPUs' draw comes off the node; the run scales its rating by the same share of load.

@@ -44,8 +44,10 @@ void add_wall(Run& run, const RunInput& input, const Timeline& t, const LoadedRa
   run.finishes = true;
   run.wall_s = t.wall_s;
   run.failures = t.wall_s / t.mtti_s;
-  run.hardware_failures = t.wall_s * input.gpus * rates.base.hardware_per_gpu_h / 3600;
+  run.hardware_failures = t.wall_s * input.gpus * t.failures.sum_per_gpu_h / 3600;
   run.failure_lost_s = run.failures * t.loss_s;
+  run.planned_interruptions = t.wall_s * input.gpus * rates.base.planned_per_gpu_h / 3600;
+  run.maintenance_s = t.wall_s * t.maintenance_ratio;
   run.gpu_hours = t.wall_s * input.gpus / 3600;
   run.goodput_ratio = t.productive_s / t.wall_s;
   const WallRange range = wall_range(input, rates, t);
@@ -57,6 +59,7 @@ void add_endless(Run& run) {
   constexpr double kEndless = std::numeric_limits<double>::infinity();
   run.finishes = false;
   run.wall_s = run.failures = run.hardware_failures = run.failure_lost_s = run.gpu_hours = kEndless;
+  run.planned_interruptions = run.maintenance_s = kEndless;
   run.goodput_ratio = 0;
 }
 

@@ -1,12 +1,15 @@
-// From one step to the whole run: start-up, checkpoints, failures, restarts.
+// From one step to the whole run: start-up, checkpoints, failures, restarts, maintenance.
 //
 //   productive_s  P = steps · step_time_s
 //   interval      T = max(W, Daly(δ, M)), δ the blocking stall, W the time until durable, M the mean time to an
 //                 interruption of this job; Daly's form is √(2δM)·(1 + √(δ/2M)/3 + δ/18M) − δ, Young's √(2δM) its limit
 //                 for δ ≪ M, and M itself for δ ≥ 2M
-//   loss          L = T/2 (+ W when async) + detection + restart, for each interruption
-//   wall_s        = P + startup + stalls + (wall/M)·L, interruptions happening in wall time, hence
-//                 (P + startup + stalls) ÷ (1 − L/M). With L ≥ M the run never ends: `finishes` says so.
+//   rework        R = M − T/(e^(T/M) − 1) (+ W when async): work since the last checkpoint, T/2 for T ≪ M
+//   loss          L = R + detection + restart, for each interruption
+//   maintenance   m = rate of planned interruptions · (W + restart) + the share of a year that nodes are in a window
+//   wall_s        = P + startup + stalls + wall·L/M + wall·m, interruptions happening in wall time, hence
+//                 (P + startup + stalls) ÷ (1 − L/M − m). With L/M + m ≥ 1 the run never ends: `finishes` says so.
+//   failures      1/M = GPUs · (GPU + NVLink + NIC + node and software faults per GPU-hour + spot reclaims)
 // Sources: Young 1974, Daly 2006; parameters from data/catalog/parameters.csv. docs/bill.md has every equation.
 #pragma once
 
@@ -35,8 +38,11 @@ struct RunInput {
   double data_shards = 0;            // files the data lie in; 0 = not stated
   std::string host;                  // delivery.host
   std::string packaging, gpu_share;  // of the delivery
+  bool linked_gpus = true;           // NVLink or the like joins the GPUs of a node
   double kernel_busy_ratio = 1;
-  std::optional<double> node_power_w;  // rating of one node
+  std::optional<double> node_power_w;                                     // rating of one node
+  int local_disks = 0;                                                    // of a node; 0 = not known, taken as one
+  std::optional<double> local_write_bytes_per_s, local_read_bytes_per_s;  // of one disk; nullopt = the catalog's
 };
 
 struct Run {

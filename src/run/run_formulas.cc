@@ -110,41 +110,139 @@ class Formulas {
         "the first start: nodes, image, driver, processes, communicators, warm-up, data");
   }
 
+  // Of the shared store: it is as fast as its cluster is large.
   std::vector<FormulaInput> store_inputs(const char* name, double RunRates::*shared) const {
-    return {given("checkpoint_bytes", input_.checkpoint_bytes, "bytes"), nodes(),
-            rate("node_bytes_per_s", "bytes/s", &RunRates::node_bytes_per_s), rate(name, "bytes/s", shared)};
+    return {given("checkpoint_bytes", input_.checkpoint_bytes, "bytes"),
+            nodes(),
+            rate("node_bytes_per_s", "bytes/s", &RunRates::node_bytes_per_s),
+            rate(name, "bytes/s", shared),
+            gpus(),
+            rate("store_bytes_per_s_per_gpu", "bytes/s", &RunRates::store_bytes_per_s_per_gpu)};
+  }
+  static std::string store_rate(const char* name) {
+    return std::string("min(nodes * node_bytes_per_s, max(") + name + ", gpus * store_bytes_per_s_per_gpu))";
+  }
+  FormulaInput disks() const {
+    return input_.local_disks > 0 ? given("disks", rates_.base.disks, "disk", "node type")
+                                  : FormulaInput{"disks", 1, "disk", "not known", true};
+  }
+  FormulaInput disk_rate(const char* name, double RunRates::*member, bool known) const {
+    return known ? given(name, rates_.base.*member, "bytes/s", "node type") : rate(name, "bytes/s", member);
+  }
+
+  void shared_write(const char* id, double value, const char* note) {
+    std::vector<FormulaInput> inputs = store_inputs("write_bytes_per_s", &RunRates::write_bytes_per_s);
+    inputs.push_back(rate("checkpoint_fixed_s", "s", &RunRates::checkpoint_fixed_s));
+    add(id, value, "s", "checkpoint_fixed_s + checkpoint_bytes / " + store_rate("write_bytes_per_s"), std::move(inputs),
+        note);
+  }
+
+  void checkpoint_durable() {
+    const FormulaInput bytes = given("checkpoint_bytes", input_.checkpoint_bytes, "bytes");
+    switch (store_of(input_)) {
+      case CheckpointStore::kShared:
+        shared_write("run.checkpoint_durable_s", t_.durable_s, "until it can be restarted from");
+        return;
+      case CheckpointStore::kLocal:
+        add("run.checkpoint_durable_s", t_.durable_s, "s",
+            "checkpoint_fixed_s + copies * checkpoint_bytes / (nodes * disks * disk_write_bytes_per_s)",
+            {rate("checkpoint_fixed_s", "s", &RunRates::checkpoint_fixed_s),
+             given("copies", kLocalCopies, "1", "each part on its own node and on a partner"), bytes, nodes(), disks(),
+             disk_rate("disk_write_bytes_per_s", &RunRates::disk_write_bytes_per_s,
+                       input_.local_write_bytes_per_s.has_value())},
+            "until it survives the loss of a node");
+        break;
+      case CheckpointStore::kMemory:
+        add("run.checkpoint_durable_s", t_.durable_s, "s",
+            "checkpoint_bytes / (gpus * snapshot_bytes_per_s) + checkpoint_bytes / (nodes * replica_bytes_per_s)",
+            {bytes, gpus(), rate("snapshot_bytes_per_s", "bytes/s", &RunRates::snapshot_bytes_per_s), nodes(),
+             rate("replica_bytes_per_s", "bytes/s", &RunRates::replica_bytes_per_s)},
+            "to host memory, and from there to a peer: until it survives the loss of a node");
+        break;
+    }
+    shared_write("run.checkpoint_final_s", t_.final_s, "the last one, which outlives the job");
   }
 
   void checkpoint_times() {
-    const FormulaInput fixed = rate("checkpoint_fixed_s", "s", &RunRates::checkpoint_fixed_s);
-    std::vector<FormulaInput> durable = store_inputs("write_bytes_per_s", &RunRates::write_bytes_per_s);
-    durable.push_back(fixed);
-    add("run.checkpoint_durable_s", t_.durable_s, "s",
-        "checkpoint_fixed_s + checkpoint_bytes / min(nodes * node_bytes_per_s, write_bytes_per_s)", std::move(durable),
-        "until it can be restarted from");
-    if (input_.checkpoint.async) {
-      add("run.checkpoint_block_s", t_.block_s, "s",
-          "checkpoint_fixed_s + checkpoint_bytes / (gpus * snapshot_bytes_per_s) + drain_ratio * checkpoint_durable_s",
-          {fixed, given("checkpoint_bytes", input_.checkpoint_bytes, "bytes"), gpus(),
-           rate("snapshot_bytes_per_s", "bytes/s", &RunRates::snapshot_bytes_per_s),
-           rate("drain_ratio", "ratio", &RunRates::drain_ratio), from("checkpoint_durable_s", t_.durable_s)},
-          "copied to host memory, every GPU its own part; training is a little slower while the write drains");
-    } else {
+    checkpoint_durable();
+    if (!input_.checkpoint.async) {
       add("run.checkpoint_block_s", t_.block_s, "s", "checkpoint_durable_s",
           {from("checkpoint_durable_s", t_.durable_s)}, "training waits for the write");
+      return;
     }
+    const bool on_files = store_of(input_) != CheckpointStore::kMemory;
+    std::vector<FormulaInput> inputs = {given("checkpoint_bytes", input_.checkpoint_bytes, "bytes"), gpus(),
+                                        rate("snapshot_bytes_per_s", "bytes/s", &RunRates::snapshot_bytes_per_s),
+                                        rate("drain_ratio", "ratio", &RunRates::drain_ratio),
+                                        from("checkpoint_durable_s", t_.durable_s)};
+    if (on_files) inputs.insert(inputs.begin(), rate("checkpoint_fixed_s", "s", &RunRates::checkpoint_fixed_s));
+    add("run.checkpoint_block_s", t_.block_s, "s",
+        std::string(on_files ? "checkpoint_fixed_s + " : "") +
+            "checkpoint_bytes / (gpus * snapshot_bytes_per_s) + drain_ratio * checkpoint_durable_s",
+        std::move(inputs),
+        "copied to host memory, every GPU its own part; training is a little slower while it drains");
   }
 
-  FormulaInput hardware() const { return rate("failures_per_gpu_h", "1/GPU-h", &RunRates::hardware_per_gpu_h); }
+  FormulaInput all_failures() const { return from("all_failures_per_gpu_h", t_.failures.all_per_gpu_h, "1/GPU-h"); }
+  FormulaInput failures() const { return from("failures_per_gpu_h", t_.failures.sum_per_gpu_h, "1/GPU-h"); }
+
+  void failure_parts() {
+    const FailureRates& f = t_.failures;
+    const FormulaInput all_gpu_h = rate("interrupt_gpu_h", "GPU-h", &RunRates::part_interrupt_gpu_h);
+    const FormulaInput gpu_gpu_h = rate("gpu_fault_gpu_h", "GPU-h", &RunRates::part_gpu_gpu_h);
+    const FormulaInput hbm_gpu_h = rate("memory_fault_gpu_h", "GPU-h", &RunRates::part_hbm_gpu_h);
+    const FormulaInput network_gpu_h = rate("network_fault_gpu_h", "GPU-h", &RunRates::part_network_gpu_h);
+    const FormulaInput nvlink = rate("nvlink_ratio", "ratio", &RunRates::nvlink_ratio);
+    if (rates_.base.interruptions_per_node_h > 0) {
+      add("run.all_failures_per_gpu_h", f.all_per_gpu_h, "1/GPU-h", "failures_per_node_h / gpus_per_reported_node",
+          {rate("failures_per_node_h", "1/node-h", &RunRates::interruptions_per_node_h),
+           given("gpus_per_reported_node", kGpusPerReportedNode, "GPU", "the nodes that it was counted on")},
+          "A100 research cluster");
+    } else {
+      add("run.all_failures_per_gpu_h", f.all_per_gpu_h, "1/GPU-h", "published_failures_per_gpu_h",
+          {rate("published_failures_per_gpu_h", "1/GPU-h", &RunRates::interruptions_per_gpu_h)},
+          "unexpected interruptions of Llama 3 on 16,384 H100");
+    }
+    add("run.gpu_failures_per_gpu_h", f.gpu_per_gpu_h, "1/GPU-h",
+        "all_failures_per_gpu_h * interrupt_gpu_h * ((1 - nvlink_ratio) / gpu_fault_gpu_h + 1 / memory_fault_gpu_h)",
+        {all_failures(), all_gpu_h, nvlink, gpu_gpu_h, hbm_gpu_h}, "GPUs and their memory");
+    if (input_.linked_gpus) {
+      add("run.nvlink_failures_per_gpu_h", f.nvlink_per_gpu_h, "1/GPU-h",
+          "all_failures_per_gpu_h * interrupt_gpu_h * nvlink_ratio / gpu_fault_gpu_h",
+          {all_failures(), all_gpu_h, nvlink, gpu_gpu_h});
+    }
+    if (input_.nodes > 1) {
+      add("run.nic_failures_per_gpu_h", f.nic_per_gpu_h, "1/GPU-h",
+          "all_failures_per_gpu_h * interrupt_gpu_h / network_fault_gpu_h", {all_failures(), all_gpu_h, network_gpu_h},
+          "NICs, cables and switches between nodes");
+    }
+    add("run.node_failures_per_gpu_h", f.node_per_gpu_h, "1/GPU-h",
+        "all_failures_per_gpu_h * (1 - interrupt_gpu_h * (1 / gpu_fault_gpu_h + 1 / memory_fault_gpu_h"
+        " + 1 / network_fault_gpu_h))",
+        {all_failures(), all_gpu_h, gpu_gpu_h, hbm_gpu_h, network_gpu_h},
+        "the rest: host, power supply, software, unknown");
+  }
 
   void interruptions() {
     const double spot_per_gpu_h = rates_.base.spot_per_gpu_h;
-    if (hardware().value <= 0 && spot_per_gpu_h <= 0) return;  // never
+    if (t_.failures.all_per_gpu_h <= 0 && spot_per_gpu_h <= 0) return;  // never
+    failure_parts();
+    const FailureRates& f = t_.failures;
+    std::string sum = "gpu_failures_per_gpu_h";
+    std::vector<FormulaInput> parts = {from("gpu_failures_per_gpu_h", f.gpu_per_gpu_h, "1/GPU-h")};
+    if (input_.linked_gpus) {
+      sum += " + nvlink_failures_per_gpu_h";
+      parts.push_back(from("nvlink_failures_per_gpu_h", f.nvlink_per_gpu_h, "1/GPU-h"));
+    }
+    if (input_.nodes > 1) {
+      sum += " + nic_failures_per_gpu_h";
+      parts.push_back(from("nic_failures_per_gpu_h", f.nic_per_gpu_h, "1/GPU-h"));
+    }
+    parts.push_back(from("node_failures_per_gpu_h", f.node_per_gpu_h, "1/GPU-h"));
+    add("run.failures_per_gpu_h", f.sum_per_gpu_h, "1/GPU-h", sum + " + node_failures_per_gpu_h", std::move(parts),
+        input_.nodes > 1 ? "" : "one node: no NIC, cable or switch stops it");
     add("run.mtti_s", t_.mtti_s, "s", "3600 / (gpus * (failures_per_gpu_h + spot_per_gpu_h))",
-        {gpus(), hardware(), rate("spot_per_gpu_h", "1/GPU-h", &RunRates::spot_per_gpu_h, "not spot")},
-        hardware().source == "parameter rsc1_failures"
-            ? "one eighth of the failures of an eight-GPU node, A100 research cluster"
-            : "unexpected interruptions of Llama 3 on 16,384 H100");
+        {gpus(), failures(), rate("spot_per_gpu_h", "1/GPU-h", &RunRates::spot_per_gpu_h, "not spot")});
   }
 
   void interval() {
@@ -185,55 +283,109 @@ class Formulas {
               : std::vector<FormulaInput>{from("steps", t_.steps, "1"), step,
                                           from("checkpoint_interval_s", t_.interval_s)},
         "the last one ends the run");
+    const bool shared = store_of(input_) == CheckpointStore::kShared;
+    const bool last_waits = policy.async || !shared;
+    std::vector<FormulaInput> stall = {from("checkpoints", t_.checkpoints, "1"),
+                                       from("checkpoint_block_s", t_.block_s)};
+    if (last_waits) stall.push_back(shared ? durable : from("checkpoint_final_s", t_.final_s));
     add("run.checkpoint_stall_s", t_.checkpoint_stall_s, "s",
-        policy.async ? "checkpoints * checkpoint_block_s + checkpoint_durable_s" : "checkpoints * checkpoint_block_s",
-        {from("checkpoints", t_.checkpoints, "1"), from("checkpoint_block_s", t_.block_s), durable},
-        policy.async ? "behind the last checkpoint there is no training left to hide its write" : "");
+        !last_waits ? "checkpoints * checkpoint_block_s"
+        : shared    ? "checkpoints * checkpoint_block_s + checkpoint_durable_s"
+                    : "checkpoints * checkpoint_block_s + checkpoint_final_s",
+        std::move(stall), last_waits ? "behind the last checkpoint there is no training left to hide its write" : "");
   }
 
-  // Half an interval on average, and what was not durable yet.
-  std::string rework() const {
-    return input_.checkpoint.async ? "min(checkpoint_interval_s, productive_s) / 2 + checkpoint_durable_s"
-                                   : "min(checkpoint_interval_s, productive_s) / 2";
+  // The checkpoint read back from the nearest place: an expression and its inputs.
+  std::string load(std::vector<FormulaInput>& inputs) const {
+    switch (store_of(input_)) {
+      case CheckpointStore::kShared:
+        for (FormulaInput& i : store_inputs("read_bytes_per_s", &RunRates::read_bytes_per_s)) {
+          if (i.name != "gpus") inputs.push_back(std::move(i));
+        }
+        return "checkpoint_bytes / " + store_rate("read_bytes_per_s");
+      case CheckpointStore::kLocal:
+        inputs.push_back(given("checkpoint_bytes", input_.checkpoint_bytes, "bytes"));
+        inputs.push_back(nodes());
+        inputs.push_back(disks());
+        inputs.push_back(disk_rate("disk_read_bytes_per_s", &RunRates::disk_read_bytes_per_s,
+                                   input_.local_read_bytes_per_s.has_value()));
+        return "checkpoint_bytes / (nodes * disks * disk_read_bytes_per_s)";
+      case CheckpointStore::kMemory:
+        break;
+    }
+    inputs.push_back(given("checkpoint_bytes", input_.checkpoint_bytes, "bytes"));
+    inputs.push_back(nodes());
+    inputs.push_back(rate("replica_bytes_per_s", "bytes/s", &RunRates::replica_bytes_per_s));
+    return "checkpoint_bytes / (nodes * replica_bytes_per_s)";
+  }
+
+  void restart() {
+    std::vector<FormulaInput> inputs = init_inputs();
+    inputs.push_back(rate("requeue_s", "s", &RunRates::requeue_s));
+    std::string expression = std::string("requeue_s + ") + kInit + " + " + load(inputs);
+    add_staging(expression, inputs);
+    add("run.restart_s", t_.restart_s, "s", std::move(expression), std::move(inputs),
+        "the parts of a start that recur, the checkpoint read back, a new node's share of the data");
+  }
+
+  void rework() {
+    const bool short_interval = std::min(t_.interval_s, t_.productive_s) < kShortInterval * t_.mtti_s;
+    const std::string since = "min(checkpoint_interval_s, productive_s)";
+    std::string expression =
+        short_interval ? since + " / 2" : "mtti_s - " + since + " / (exp(" + since + " / mtti_s) - 1)";
+    std::vector<FormulaInput> inputs = {from("checkpoint_interval_s", t_.interval_s),
+                                        from("productive_s", t_.productive_s)};
+    if (!short_interval) inputs.push_back(from("mtti_s", t_.mtti_s));
+    if (input_.checkpoint.async) {
+      expression += " + checkpoint_durable_s";
+      inputs.push_back(from("checkpoint_durable_s", t_.durable_s));
+    }
+    add("run.rework_per_failure_s", t_.rework_s, "s", std::move(expression), std::move(inputs),
+        "work since the last checkpoint at a random moment, half an interval when it is short, and what was not"
+        " durable yet");
   }
 
   void losses() {
-    std::vector<FormulaInput> restart = init_inputs();
-    for (FormulaInput& i : store_inputs("read_bytes_per_s", &RunRates::read_bytes_per_s)) {
-      restart.push_back(std::move(i));
-    }
-    restart.push_back(rate("requeue_s", "s", &RunRates::requeue_s));
-    std::string expression =
-        std::string("requeue_s + ") + kInit + " + checkpoint_bytes / min(nodes * node_bytes_per_s, read_bytes_per_s)";
-    add_staging(expression, restart);
-    add("run.restart_s", t_.restart_s, "s", std::move(expression), std::move(restart),
-        "the parts of a start that recur, the checkpoint read back, a new node's share of the data");
-    add("run.loss_per_failure_s", t_.loss_s, "s", rework() + " + detect_s + restart_s",
-        {from("checkpoint_interval_s", t_.interval_s), from("productive_s", t_.productive_s),
-         from("checkpoint_durable_s", t_.durable_s), rate("detect_s", "s", &RunRates::detect_s),
-         from("restart_s", t_.restart_s)},
-        "half an interval on average, and what was not durable yet");
+    restart();
+    rework();
+    add("run.loss_per_failure_s", t_.loss_s, "s", "rework_per_failure_s + detect_s + restart_s",
+        {from("rework_per_failure_s", t_.rework_s), rate("detect_s", "s", &RunRates::detect_s),
+         from("restart_s", t_.restart_s)});
     add("run.loss_ratio", t_.loss_ratio, "1", "loss_per_failure_s / mtti_s",
         {from("loss_per_failure_s", t_.loss_s), from("mtti_s", t_.mtti_s)},
         t_.finishes() ? "share of the wall time that interruptions take"
-                      : "1 or more: interruptions take more than they leave, the run never ends");
+                      : "interruptions and maintenance take more than they leave, the run never ends");
+    add("run.loss_per_maintenance_s", t_.planned_loss_s, "s", "checkpoint_durable_s + restart_s",
+        {from("checkpoint_durable_s", t_.durable_s), from("restart_s", t_.restart_s)},
+        "a planned stop writes a checkpoint first, and nothing has to be found out");
+    add("run.maintenance_ratio", t_.maintenance_ratio, "1",
+        "gpus * planned_per_gpu_h / 3600 * loss_per_maintenance_s + window_s_per_year / 31536000",
+        {gpus(), planned(), from("loss_per_maintenance_s", t_.planned_loss_s),
+         rate("window_s_per_year", "s/node-year", &RunRates::window_s_per_year,
+              "rented nodes come fresh and go back before the next window")},
+        "planned stops, and the share of a year that held nodes are in a firmware or driver window");
   }
+  FormulaInput planned() const { return rate("planned_per_gpu_h", "1/GPU-h", &RunRates::planned_per_gpu_h); }
 
   void totals() {
     const FormulaInput wall = from("wall_s", run_.wall_s);
-    add("run.wall_s", run_.wall_s, "s", "(productive_s + startup_s + checkpoint_stall_s) / (1 - loss_ratio)",
+    add("run.wall_s", run_.wall_s, "s",
+        "(productive_s + startup_s + checkpoint_stall_s) / (1 - loss_ratio - maintenance_ratio)",
         {from("productive_s", t_.productive_s), from("startup_s", t_.startup_s),
-         from("checkpoint_stall_s", t_.checkpoint_stall_s), from("loss_ratio", t_.loss_ratio, "1")},
-        "interruptions happen in wall time: wall = productive + startup + stalls + wall / mtti * loss");
+         from("checkpoint_stall_s", t_.checkpoint_stall_s), from("loss_ratio", t_.loss_ratio, "1"),
+         from("maintenance_ratio", t_.maintenance_ratio, "1")},
+        "interruptions happen in wall time: wall = productive + startup + stalls + wall * (loss + maintenance ratio)");
     add("run.failures", run_.failures, "1", "wall_s / mtti_s", {wall, from("mtti_s", t_.mtti_s)});
     add("run.hardware_failures", run_.hardware_failures, "1", "wall_s * gpus * failures_per_gpu_h / 3600",
-        {wall, gpus(), hardware()});
+        {wall, gpus(), failures()});
     add("run.failure_lost_s", run_.failure_lost_s, "s", "failures * loss_per_failure_s",
         {from("failures", run_.failures, "1"), from("loss_per_failure_s", t_.loss_s)});
-    add("run.rework_s", run_.failures * t_.rework_s, "s", "failures * (" + rework() + ")",
-        {from("failures", run_.failures, "1"), from("checkpoint_interval_s", t_.interval_s),
-         from("productive_s", t_.productive_s), from("checkpoint_durable_s", t_.durable_s)},
-        "work done again");
+    add("run.rework_s", run_.failures * t_.rework_s, "s", "failures * rework_per_failure_s",
+        {from("failures", run_.failures, "1"), from("rework_per_failure_s", t_.rework_s)}, "work done again");
+    add("run.planned_interruptions", run_.planned_interruptions, "1", "wall_s * gpus * planned_per_gpu_h / 3600",
+        {wall, gpus(), planned()});
+    add("run.maintenance_s", run_.maintenance_s, "s", "wall_s * maintenance_ratio",
+        {wall, from("maintenance_ratio", t_.maintenance_ratio, "1")});
     add("run.gpu_hours", run_.gpu_hours, "GPU-h", "wall_s * gpus / 3600", {wall, gpus()});
     add("run.goodput_ratio", run_.goodput_ratio, "1", "productive_s / wall_s",
         {from("productive_s", t_.productive_s), wall});
@@ -263,13 +415,9 @@ Formula it_energy_formula(const RunInput& input, const Catalog& catalog, const T
   const double busy_s = run.productive_s + rework_s;
   const double fraction = busy_low + (busy_high - busy_low) * input.kernel_busy_ratio;
 
-  // The two ends of the parameter's range are what the busy share moves between: they are not drawn.
-  FormulaInput low = parameter_input("busy_low", busy);
-  low.value = busy_low;
-  low.low = low.high = std::nullopt;
-  FormulaInput high = parameter_input("busy_high", busy);
-  high.value = busy_high;
-  high.low = high.high = std::nullopt;
+  // Both ends of one range: neither is the parameter itself.
+  const FormulaInput low = {"busy_low", busy_low, busy.unit, "low end of server_tdp_fraction", false};
+  const FormulaInput high = {"busy_high", busy_high, busy.unit, "high end of server_tdp_fraction", false};
   return {"run.it_energy_j",
           input.nodes * power_w * (fraction * busy_s + idle.base * (run.wall_s - busy_s)),
           "J",
@@ -277,8 +425,8 @@ Formula it_energy_formula(const RunInput& input, const Catalog& catalog, const T
           " + idle_fraction * (wall_s - (productive_s + rework_s)))",
           {{"nodes", static_cast<double>(input.nodes), "node", "cluster", false},
            {"node_power_w", power_w, "W", "node type", false},
-           std::move(low),
-           std::move(high),
+           low,
+           high,
            {"kernel_busy_ratio", input.kernel_busy_ratio, "1", "step model", false},
            {"productive_s", run.productive_s, "s", "run.productive_s", false},
            {"rework_s", rework_s, "s", "run.rework_s", false},

@@ -20,10 +20,12 @@ Json to_json(const Run& run) {
   json["startup_s"] = run.startup_s;
   json["checkpoint_stall_s"] = run.checkpoint_stall_s;
   json["failure_lost_s"] = number_or_null(run.failure_lost_s, run.finishes);
+  json["maintenance_s"] = number_or_null(run.maintenance_s, run.finishes);
   json["gpu_hours"] = number_or_null(run.gpu_hours, run.finishes);
   json["goodput_ratio"] = run.goodput_ratio;
   json["failures"] = number_or_null(run.failures, run.finishes);
   json["hardware_failures"] = number_or_null(run.hardware_failures, run.finishes);
+  json["planned_interruptions"] = number_or_null(run.planned_interruptions, run.finishes);
   json["mtti_s"] = run.mtti_s;
   json["restart_s"] = run.restart_s;
   json["loss_per_failure_s"] = run.loss_per_failure_s;

@@ -1,12 +1,11 @@
 #include "run/run_rates.h"
 
+#include <algorithm>
+
 #include "perf/delivery.h"
 
 namespace tare {
 namespace {
-
-// The clusters behind the failure figures have eight GPUs in a node.
-constexpr double kGpusPerReportedNode = 8;
 
 bool is_unsourced(const CostParameter& parameter) { return parameter.source.evidence == "unsourced"; }
 
@@ -21,18 +20,47 @@ void add(LoadedRates& rates, const Catalog& catalog, double RunRates::*rate, con
   rates.parameters.push_back({rate, &p, p.low.value_or(p.base), p.high.value_or(p.base), is_unsourced(p)});
 }
 
-// A100 figures for Ampere and what came before, H100 figures for the rest: no later generation has published any.
-void add_hardware_failures(LoadedRates& rates, const Catalog& catalog, GpuGeneration generation) {
-  if (!is_ampere_or_older(generation)) {
-    add(rates, catalog, &RunRates::hardware_per_gpu_h, "gpu_failures_per_gpu_h");
-    if (generation != GpuGeneration::kHopper) rates.parameters.back().assumed = true;
-    return;
+// A100 figures for Ampere and what came before, H100 figures for the rest: no later generation has published any. Only
+// the H100 run published its interruptions by part: elsewhere the shares of the parts are borrowed from it.
+void add_interruptions(LoadedRates& rates, const Catalog& catalog, GpuGeneration generation) {
+  const bool ampere = is_ampere_or_older(generation);
+  add(rates, catalog, ampere ? &RunRates::interruptions_per_node_h : &RunRates::interruptions_per_gpu_h,
+      ampere ? "rsc1_failures" : "gpu_failures_per_gpu_h");
+  if (generation != GpuGeneration::kHopper && generation != GpuGeneration::kAmpere) {
+    rates.parameters.back().assumed = true;
   }
-  add(rates, catalog, &RunRates::hardware_per_gpu_h, "rsc1_failures");
-  rates.base.hardware_per_gpu_h /= kGpusPerReportedNode;
-  rates.parameters.back().low /= kGpusPerReportedNode;
-  rates.parameters.back().high /= kGpusPerReportedNode;
-  if (generation != GpuGeneration::kAmpere) rates.parameters.back().assumed = true;
+  add(rates, catalog, &RunRates::part_interrupt_gpu_h, "gpuh_per_interrupt_l3");
+  add(rates, catalog, &RunRates::part_gpu_gpu_h, "gpuh_per_gpu_fault_l3");
+  add(rates, catalog, &RunRates::part_hbm_gpu_h, "gpuh_per_hbm_fault_l3");
+  add(rates, catalog, &RunRates::part_network_gpu_h, "gpuh_per_net_fault_l3");
+  add(rates, catalog, &RunRates::nvlink_ratio, "nvlink_fault_share");
+  for (std::size_t i = rates.parameters.size() - 5; i < rates.parameters.size(); ++i) {
+    RatedParameter& p = rates.parameters[i];
+    // One count behind several rows: their ranges belong to the total, which has its own.
+    p.low = p.high = rates.base.*p.rate;
+    p.assumed = p.assumed || generation != GpuGeneration::kHopper;
+  }
+}
+
+void add_store(LoadedRates& rates, const RunInput& input, const Catalog& catalog) {
+  add(rates, catalog, &RunRates::write_bytes_per_s, "ckpt_bw_shared");
+  add(rates, catalog, &RunRates::read_bytes_per_s, "checkpoint_load_bytes_per_s");
+  add(rates, catalog, &RunRates::store_bytes_per_s_per_gpu, "ckpt_bw_per_gpu");
+  add(rates, catalog, &RunRates::node_bytes_per_s, "checkpoint_node_bytes_per_s");
+  if (store_of(input) == CheckpointStore::kMemory) {
+    add(rates, catalog, &RunRates::replica_bytes_per_s, "checkpoint_replica_bytes_per_s");
+  }
+  if (store_of(input) != CheckpointStore::kLocal) return;
+  rates.base.disks = std::max(input.local_disks, 1);
+  const auto disk = [&](double RunRates::*rate, const std::optional<double>& known, const char* id) {
+    if (known) {
+      rates.base.*rate = *known;
+    } else {
+      add(rates, catalog, rate, id);
+    }
+  };
+  disk(&RunRates::disk_write_bytes_per_s, input.local_write_bytes_per_s, "local_nvme_write_bytes_per_s");
+  disk(&RunRates::disk_read_bytes_per_s, input.local_read_bytes_per_s, "local_nvme_read_bytes_per_s");
 }
 
 // The step time holds the taxes at their base; here they have their ranges.
@@ -58,6 +86,10 @@ double delivered_ratio(const RunRates& rates) {
   return (1 - rates.host_tax) * (1 - rates.packaging_tax) * (1 - rates.gpu_share_tax);
 }
 
+CheckpointStore store_of(const RunInput& input) {
+  return input.nodes > 1 ? input.checkpoint.store : CheckpointStore::kShared;
+}
+
 LoadedRates load_rates(const RunInput& input, const Catalog& catalog) {
   LoadedRates rates;
   const bool nodes_come_fresh = input.purchase == Purchase::kOnDemand || input.purchase == Purchase::kSpot;
@@ -76,18 +108,19 @@ LoadedRates load_rates(const RunInput& input, const Catalog& catalog) {
   add_delivery(rates, input, catalog);
   add_metadata(rates, input, catalog);
   add(rates, catalog, &RunRates::staging_bytes_per_s, "staging_bytes_per_s");
-  add(rates, catalog, &RunRates::write_bytes_per_s, "ckpt_bw_shared");
-  add(rates, catalog, &RunRates::read_bytes_per_s, "checkpoint_load_bytes_per_s");
-  add(rates, catalog, &RunRates::node_bytes_per_s, "checkpoint_node_bytes_per_s");
+  add_store(rates, input, catalog);
   add(rates, catalog, &RunRates::snapshot_bytes_per_s, "checkpoint_d2h_bytes_per_s");
   add(rates, catalog, &RunRates::checkpoint_fixed_s, "checkpoint_fixed_s");
   if (input.checkpoint.async) add(rates, catalog, &RunRates::drain_ratio, "checkpoint_async_overhead_ratio");
   add(rates, catalog, &RunRates::detect_s, "detect_time");
   add(rates, catalog, &RunRates::requeue_s, nodes_come_fresh ? "requeue_rented_s" : "spare_swap_s");
-  add_hardware_failures(rates, catalog, input.generation);
+  add_interruptions(rates, catalog, input.generation);
   if (input.purchase == Purchase::kSpot) {
     add(rates, catalog, &RunRates::spot_per_gpu_h, "spot_interruptions_per_gpu_h");
   }
+  add(rates, catalog, &RunRates::planned_per_gpu_h, "planned_int_rate");
+  // Rented nodes come fresh and go back before the next window.
+  if (!nodes_come_fresh) add(rates, catalog, &RunRates::window_s_per_year, "fw_downtime");
   return rates;
 }
 
@@ -117,6 +150,17 @@ const std::vector<std::string>& run_parameter_ids() {
                                                "checkpoint_d2h_bytes_per_s",
                                                "checkpoint_fixed_s",
                                                "checkpoint_async_overhead_ratio",
+                                               "ckpt_bw_per_gpu",
+                                               "checkpoint_replica_bytes_per_s",
+                                               "local_nvme_write_bytes_per_s",
+                                               "local_nvme_read_bytes_per_s",
+                                               "gpuh_per_interrupt_l3",
+                                               "gpuh_per_gpu_fault_l3",
+                                               "gpuh_per_hbm_fault_l3",
+                                               "gpuh_per_net_fault_l3",
+                                               "nvlink_fault_share",
+                                               "planned_int_rate",
+                                               "fw_downtime",
                                                "detect_time",
                                                "requeue_rented_s",
                                                "spare_swap_s",

@@ -12,8 +12,22 @@ namespace {
 // A catalog that says nothing ever fails still gets a number: thirty billion years.
 constexpr double kNever_s = 1e18;
 
-double mean_time_to_interruption_s(const RunInput& input, const RunRates& rates) {
-  const double per_h = input.gpus * (rates.hardware_per_gpu_h + rates.spot_per_gpu_h);
+FailureRates failure_rates(const RunInput& input, const RunRates& r) {
+  FailureRates f;
+  f.all_per_gpu_h = r.interruptions_per_gpu_h + r.interruptions_per_node_h / kGpusPerReportedNode;
+  const double all = f.all_per_gpu_h * r.part_interrupt_gpu_h;
+  f.gpu_per_gpu_h = all * ((1 - r.nvlink_ratio) / r.part_gpu_gpu_h + 1 / r.part_hbm_gpu_h);
+  f.nvlink_per_gpu_h = input.linked_gpus ? all * r.nvlink_ratio / r.part_gpu_gpu_h : 0;
+  f.nic_per_gpu_h = input.nodes > 1 ? all / r.part_network_gpu_h : 0;
+  f.node_per_gpu_h =
+      f.all_per_gpu_h *
+      (1 - r.part_interrupt_gpu_h * (1 / r.part_gpu_gpu_h + 1 / r.part_hbm_gpu_h + 1 / r.part_network_gpu_h));
+  f.sum_per_gpu_h = f.gpu_per_gpu_h + f.nvlink_per_gpu_h + f.nic_per_gpu_h + f.node_per_gpu_h;
+  return f;
+}
+
+double mean_time_to_interruption_s(const RunInput& input, const Timeline& t, const RunRates& rates) {
+  const double per_h = input.gpus * (t.failures.sum_per_gpu_h + rates.spot_per_gpu_h);
   return per_h > 0 ? std::min(kNever_s, 3600 / per_h) : kNever_s;
 }
 
@@ -47,7 +61,40 @@ void add_checkpoints(Timeline& t, const RunInput& input) {
   t.interval_steps = exact ? std::max(1.0, policy.value) : t.interval_s / input.step_time_s;
   t.checkpoints = std::max(1.0, std::ceil(t.steps / t.interval_steps));
   // Behind the last checkpoint there is no training left to hide its write.
-  t.checkpoint_stall_s = t.checkpoints * t.block_s + (policy.async ? t.durable_s : 0);
+  const bool last_waits = policy.async || store_of(input) != CheckpointStore::kShared;
+  t.checkpoint_stall_s = t.checkpoints * t.block_s + (last_waits ? t.final_s : 0);
+}
+
+// W, δ and the time to read one back, by where they lie.
+void add_checkpoint_times(Timeline& t, const RunInput& input, const RunRates& rates) {
+  const double bytes = input.checkpoint_bytes;
+  const double grown = input.gpus * rates.store_bytes_per_s_per_gpu;
+  const double nodes_bytes_per_s = input.nodes * rates.node_bytes_per_s;
+  const double snapshot_s = bytes / (input.gpus * rates.snapshot_bytes_per_s);
+  t.final_s = rates.checkpoint_fixed_s + bytes / std::min(nodes_bytes_per_s, std::max(rates.write_bytes_per_s, grown));
+  double fixed_s = rates.checkpoint_fixed_s;
+  switch (store_of(input)) {
+    case CheckpointStore::kShared:
+      t.durable_s = t.final_s;
+      t.load_s = bytes / std::min(nodes_bytes_per_s, std::max(rates.read_bytes_per_s, grown));
+      break;
+    case CheckpointStore::kLocal:
+      t.durable_s = fixed_s + kLocalCopies * bytes / (input.nodes * rates.disks * rates.disk_write_bytes_per_s);
+      t.load_s = bytes / (input.nodes * rates.disks * rates.disk_read_bytes_per_s);
+      break;
+    case CheckpointStore::kMemory:
+      fixed_s = 0;  // no file system to agree with
+      t.load_s = bytes / (input.nodes * rates.replica_bytes_per_s);
+      t.durable_s = snapshot_s + t.load_s;
+      break;
+  }
+  t.block_s = input.checkpoint.async ? fixed_s + snapshot_s + rates.drain_ratio * t.durable_s : t.durable_s;
+}
+
+// Expected work since the last checkpoint when interruptions come at random: M − T/(e^(T/M) − 1).
+double expected_rework_s(double interval_s, double mtti_s) {
+  if (interval_s < kShortInterval * mtti_s) return interval_s / 2;
+  return mtti_s - interval_s / (std::exp(interval_s / mtti_s) - 1);
 }
 
 }  // namespace
@@ -63,24 +110,24 @@ Timeline make_timeline(const RunInput& input, const RunRates& rates) {
   const double staging_s = input.data_bytes / (input.nodes * rates.staging_bytes_per_s) + metadata_s;
   t.startup_s = rates.provision_s + rates.image_bytes / rates.image_bytes_per_s + init_s + staging_s;
 
-  const double nodes_bytes_per_s = input.nodes * rates.node_bytes_per_s;
-  t.load_s = input.checkpoint_bytes / std::min(nodes_bytes_per_s, rates.read_bytes_per_s);
-  t.durable_s =
-      rates.checkpoint_fixed_s + input.checkpoint_bytes / std::min(nodes_bytes_per_s, rates.write_bytes_per_s);
-  t.block_s = input.checkpoint.async
-                  ? rates.checkpoint_fixed_s + input.checkpoint_bytes / (input.gpus * rates.snapshot_bytes_per_s) +
-                        rates.drain_ratio * t.durable_s
-                  : t.durable_s;
-  t.mtti_s = mean_time_to_interruption_s(input, rates);
+  add_checkpoint_times(t, input, rates);
+  t.failures = failure_rates(input, rates);
+  t.mtti_s = mean_time_to_interruption_s(input, t, rates);
   add_checkpoints(t, input);
 
   // The node that comes in for the failed one fetches its own share of the data, which takes as long as all do at once.
   t.restart_s = rates.requeue_s + init_s + t.load_s + staging_s;
-  t.rework_s = std::min(t.interval_s, t.productive_s) / 2 + (input.checkpoint.async ? t.durable_s : 0);
+  t.rework_s =
+      expected_rework_s(std::min(t.interval_s, t.productive_s), t.mtti_s) + (input.checkpoint.async ? t.durable_s : 0);
   t.loss_s = t.rework_s + rates.detect_s + t.restart_s;
   t.loss_ratio = t.loss_s / t.mtti_s;
-  t.wall_s = t.finishes() ? (t.productive_s + t.startup_s + t.checkpoint_stall_s) / (1 - t.loss_ratio)
-                          : std::numeric_limits<double>::infinity();
+  // A planned stop is known before: a checkpoint is written first, and nothing has to be found out.
+  t.planned_loss_s = t.durable_s + t.restart_s;
+  t.maintenance_ratio =
+      input.gpus * rates.planned_per_gpu_h / 3600 * t.planned_loss_s + rates.window_s_per_year / kYear_s;
+  t.wall_s = t.finishes()
+                 ? (t.productive_s + t.startup_s + t.checkpoint_stall_s) / (1 - t.loss_ratio - t.maintenance_ratio)
+                 : std::numeric_limits<double>::infinity();
   return t;
 }
 

@@ -6,6 +6,7 @@ namespace tare {
 namespace {
 
 constexpr std::array<std::string_view, 4> kMethods = {"pretrain", "full", "lora", "qlora"};
+constexpr std::array<std::string_view, 3> kStores = {"shared", "local", "memory"};
 constexpr std::array<std::string_view, 5> kKernels = {"default", "standard", "flash1", "flash2", "flash3"};
 
 template <typename Enum, std::size_t N>
@@ -21,6 +22,12 @@ std::optional<Enum> parse(const std::array<std::string_view, N>& names, std::str
 std::string_view name_of(Method method) { return kMethods.at(static_cast<std::size_t>(method)); }
 
 std::optional<Method> parse_method(std::string_view text) { return parse<Method>(kMethods, text); }
+
+std::string_view name_of(CheckpointStore store) { return kStores.at(static_cast<std::size_t>(store)); }
+
+std::optional<CheckpointStore> parse_checkpoint_store(std::string_view text) {
+  return parse<CheckpointStore>(kStores, text);
+}
 
 std::string_view name_of(AttentionKernel kernel) { return kKernels.at(static_cast<std::size_t>(kernel)); }
 

@@ -39,10 +39,17 @@ struct DataSet {
   std::string at;  // where they lie before the run, "aws/us-east-1"; empty: where the job runs
 };
 
+// Where checkpoints lie: the shared store; the nodes' own disks, each part also at a partner node; host memory, each
+// part also at a peer. The last one always goes to the shared store.
+enum class CheckpointStore { kShared, kLocal, kMemory };
+std::string_view name_of(CheckpointStore store);  // shared, local, memory
+std::optional<CheckpointStore> parse_checkpoint_store(std::string_view text);
+
 struct CheckpointPolicy {
   enum class Every { kAuto, kSteps, kSeconds } every = Every::kAuto;
   double value = 0;  // steps or seconds
   bool async = true;
+  CheckpointStore store = CheckpointStore::kShared;
 };
 
 struct SearchSpace {

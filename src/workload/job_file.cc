@@ -150,6 +150,9 @@ class JobReader {
     const auto mode = table.one_of("mode", {"async", "sync"});
     if (mode) job_.checkpoint.async = *mode == "async";
     if (!table.has("mode")) job_.assumed.emplace_back("job.checkpoint.mode");
+    if (const auto store = table.one_of("store", {"shared", "local", "memory"})) {
+      job_.checkpoint.store = parse_checkpoint_store(*store).value_or(job_.checkpoint.store);
+    }
   }
 
   // "auto", "200 steps" or a duration.

@@ -18,8 +18,8 @@ TEST(BillJson, AmountsAreObjectsAndRatesAreNumbers) {
   EXPECT_EQ(json.at("lines").at(0).at("id"), "rent");
   EXPECT_EQ(json.at("lines").at(0).at("amount").at("usd"), bill.lines[0].amount.usd);
   EXPECT_EQ(json.at("waterfall").at(0).at("id"), "unallocated");
-  EXPECT_EQ(json.at("waterfall").at(4).at("id"), "bubble");
-  EXPECT_EQ(json.at("waterfall").at(4).at("gpu_hours"), bill.waterfall[4].gpu_hours);
+  EXPECT_EQ(json.at("waterfall").at(5).at("id"), "bubble");
+  EXPECT_EQ(json.at("waterfall").at(5).at("gpu_hours"), bill.waterfall[5].gpu_hours);
   EXPECT_FALSE(json.contains("unknown"));
 }
 

@@ -51,6 +51,17 @@ inline void set_run_parameters(Catalog& c) {
   set(c, "checkpoint_d2h_bytes_per_s", 10e9);
   set(c, "checkpoint_fixed_s", 1);
   set(c, "checkpoint_async_overhead_ratio", 0);
+  set(c, "ckpt_bw_per_gpu", 1e6);
+  set(c, "checkpoint_replica_bytes_per_s", 5e9);
+  set(c, "local_nvme_write_bytes_per_s", 5e9);
+  set(c, "local_nvme_read_bytes_per_s", 10e9);
+  set(c, "gpuh_per_interrupt_l3", 50);
+  set(c, "gpuh_per_gpu_fault_l3", 100);
+  set(c, "gpuh_per_hbm_fault_l3", 200);
+  set(c, "gpuh_per_net_fault_l3", 500);
+  set(c, "nvlink_fault_share", 0.2);
+  set(c, "planned_int_rate", 0);
+  set(c, "fw_downtime", 0);
   set(c, "detect_time", 300);
   set(c, "requeue_rented_s", 600);
   set(c, "spare_swap_s", 300);

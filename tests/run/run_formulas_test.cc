@@ -44,6 +44,12 @@ TEST(RunFormulas, HoldForEveryPolicy) {
         input.data_bytes = async ? 120e9 : 0;
         input.generation = async ? GpuGeneration::kAmpere : GpuGeneration::kHopper;
         input.node_power_w = 10200;
+        input.linked_gpus = async;
+        input.checkpoint.store = purchase == Purchase::kSpot    ? CheckpointStore::kLocal
+                                 : purchase == Purchase::kOwned ? CheckpointStore::kMemory
+                                                                : CheckpointStore::kShared;
+        input.local_disks = async ? 8 : 0;
+        if (async) input.local_write_bytes_per_s = 3e9;
         input.kernel_busy_ratio = 0.9;
         expect_formulas_hold(estimate_run(input, round_catalog()));
       }

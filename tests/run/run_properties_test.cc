@@ -29,6 +29,9 @@ RunInput any_run() {
                                              CheckpointPolicy::Every::kSeconds);
   input.checkpoint.value = log_uniform(1, 1e5);
   input.checkpoint.async = *rc::gen::arbitrary<bool>();
+  input.checkpoint.store =
+      *rc::gen::element(CheckpointStore::kShared, CheckpointStore::kLocal, CheckpointStore::kMemory);
+  input.linked_gpus = *rc::gen::arbitrary<bool>();
   input.purchase = *rc::gen::element(Purchase::kOnDemand, Purchase::kSpot, Purchase::kReserved, Purchase::kOwned);
   input.generation = *rc::gen::element(GpuGeneration::kAmpere, GpuGeneration::kHopper, GpuGeneration::kUnknown);
   input.host = *rc::gen::element("vm", "bare_metal");
@@ -42,6 +45,8 @@ Catalog any_catalog() {
   const double rate = log_uniform(1e-7, 1e-2);
   set(catalog, "gpu_failures_per_gpu_h", rate, rate / 2, rate * 2);
   set(catalog, "rsc1_failures", 8 * rate, 4 * rate, 16 * rate);
+  set(catalog, "planned_int_rate", log_uniform(1e-8, 1e-5), 0, 2e-5);
+  set(catalog, "fw_downtime", log_uniform(1e3, 1e6));
   const double detect_s = log_uniform(1, 1e4);
   set(catalog, "detect_time", detect_s, detect_s / 3, detect_s * 3);
   return catalog;
@@ -54,13 +59,14 @@ RC_GTEST_PROP(RunProperties, PartsSumToTheWallAndGoodputIsAShare, ()) {
     RC_ASSERT(std::isinf(run.wall_s));
     return;
   }
-  const double sum = run.productive_s + run.startup_s + run.checkpoint_stall_s + run.failure_lost_s;
+  const double sum = run.productive_s + run.startup_s + run.checkpoint_stall_s + run.failure_lost_s + run.maintenance_s;
   RC_ASSERT(std::fabs(sum - run.wall_s) <= 1e-9 * run.wall_s);
   RC_ASSERT(run.goodput_ratio > 0);
   RC_ASSERT(run.goodput_ratio <= 1);
   RC_ASSERT(run.startup_s >= 0);
   RC_ASSERT(run.checkpoint_stall_s >= 0);
   RC_ASSERT(run.failure_lost_s >= 0);
+  RC_ASSERT(run.maintenance_s >= 0);
   RC_ASSERT(run.checkpoints >= 1);
   RC_ASSERT(run.wall_low_s.value() <= run.wall_s);
   RC_ASSERT(run.wall_low_s.value() >= run.productive_s);
@@ -72,7 +78,7 @@ RC_GTEST_PROP(RunProperties, FailuresHappenInWallTime, ()) {
   const auto run = estimate_run(any_run(), any_catalog());
   if (!run.finishes) return;
   const double once = run.productive_s + run.startup_s + run.checkpoint_stall_s;
-  const double again = once + run.wall_s / run.mtti_s * run.loss_per_failure_s;
+  const double again = once + run.wall_s / run.mtti_s * run.loss_per_failure_s + run.maintenance_s;
   RC_ASSERT(std::fabs(again - run.wall_s) <= 1e-9 * run.wall_s);
 }
 
@@ -91,8 +97,9 @@ RC_GTEST_PROP(RunProperties, SlowerRestartsAndStallsAreNeverQuicker, ()) {
   const RunInput input = any_run();
   Catalog catalog = any_catalog();
   const auto before = estimate_run(input, catalog);
-  const char* const id = *rc::gen::element("detect_time", "requeue_rented_s", "spare_swap_s", "driver_init_s",
-                                           "compile_warmup_s", "provision_vm_s", "image_pull_bytes");
+  const char* const id =
+      *rc::gen::element("detect_time", "requeue_rented_s", "spare_swap_s", "driver_init_s", "compile_warmup_s",
+                        "provision_vm_s", "image_pull_bytes", "planned_int_rate", "fw_downtime");
   set(catalog, id, 2 * parameter(catalog, id).base);
   RC_ASSERT(estimate_run(input, catalog).wall_s >= before.wall_s);
 }

@@ -22,8 +22,9 @@ TEST_F(ShippedCatalog, HasEveryParameterOfARun) {
 }
 
 // Dubey et al. 2024: 16,384 H100, 419 unexpected interruptions in 54 days, one in 3.1 hours; a store of 2 TB/s;
-// effective time "higher than 90 %". The rest of the parameters are at their base. At the catalog's 20 GB/s a
-// checkpoint of 5.7 TB takes five minutes to save and five to load, and the same run would reach 85 %.
+// effective time "higher than 90 %". The rest of the parameters are at their base. With the catalog's own store, which
+// grows with the cluster, the same run comes out alike; at 20 GB/s, where a checkpoint of 5.7 TB takes five minutes to
+// save and five to load, it would reach 85 %.
 TEST_F(ShippedCatalog, Llama3IsInterruptedEveryThreeHours) {
   RunInput input = test::round_run();
   input.gpus = 16384;
@@ -34,7 +35,10 @@ TEST_F(ShippedCatalog, Llama3IsInterruptedEveryThreeHours) {
   input.tokens_per_step = 16e6;
   input.tokens = input.tokens_per_step * 54 * 86400 / input.step_time_s;
   input.checkpoint_bytes = 405e9 * 14;
-  const auto slow = estimate_run(input, catalog_);
+  EXPECT_GT(estimate_run(input, catalog_).goodput_ratio, 0.9);
+  Catalog small = catalog_;
+  test::set(small, "ckpt_bw_per_gpu", 0);
+  const auto slow = estimate_run(input, small);
   EXPECT_NEAR(slow.mtti_s / 3600, 54 * 24 / 419.0, 0.01);
   EXPECT_NEAR(slow.goodput_ratio, 0.85, 0.02);
   Catalog fast = catalog_;

@@ -84,6 +84,9 @@ TEST(JobFile, CheckpointIntervals) {
   EXPECT_EQ(parse(with("30min")).checkpoint.every, Every::kSeconds);
   EXPECT_EQ(parse(with("30min")).checkpoint.value, 1800);
   EXPECT_FALSE(parse(with("auto")).checkpoint.async);
+  EXPECT_EQ(parse(with("auto")).checkpoint.store, CheckpointStore::kShared);
+  EXPECT_EQ(parse(with("auto") + "store = \"memory\"\n").checkpoint.store, CheckpointStore::kMemory);
+  EXPECT_PRED2(has, errors(with("auto") + "store = \"tape\"\n"), "tape");
   for (const char* wrong : {"0 steps", "-5 steps", "1.5 steps", "30", "soon", "0s", "99999999999 steps", ""}) {
     EXPECT_PRED2(has, errors(with(wrong)), "expected when to write a checkpoint");
   }
