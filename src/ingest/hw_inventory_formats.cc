@@ -1,8 +1,11 @@
+#include "ingest/dmidecode.h"
 #include "ingest/families.h"
 #include "ingest/lsblk.h"
 #include "ingest/lscpu.h"
 #include "ingest/lspci.h"
+#include "ingest/lstopo_text.h"
 #include "ingest/lstopo_xml.h"
+#include "ingest/memory_and_space.h"
 #include "ingest/numactl.h"
 #include "ingest/nvme_list.h"
 #include "ingest/pcie_inventory.h"
@@ -21,6 +24,10 @@ std::span<const Format> hw_inventory_formats() {
       {"hw-inventory", "nvme list -o json", recognise_nvme_list_json, nullptr, read_nvme_list_json},
       {"hw-inventory", "lspci", recognise_lspci, open_lspci, nullptr},
       {"hw-inventory", "lstopo XML", recognise_lstopo_xml, nullptr, read_lstopo_xml},
+      {"hw-inventory", "lstopo", recognise_lstopo_text, open_lstopo_text, nullptr},
+      {"hw-inventory", "dmidecode", recognise_dmidecode, open_dmidecode, nullptr},
+      {"hw-inventory", "free", recognise_free, open_free, nullptr},
+      {"hw-inventory", "df", recognise_df, open_df, nullptr},
       {"hw-inventory", "nvidia-smi PCIe links", recognise_pcie_inventory, open_smi_csv, nullptr},
   };
   return kFormats;

@@ -173,7 +173,8 @@ class LspciReader : public LineReader {
     }
     const auto put = [&facts](const char* name, std::vector<Fact> list) {
       facts.set(std::string(name) + "_count", static_cast<std::int64_t>(list.size()));
-      if (!list.empty()) facts.set(std::string(name) + "s", Fact::of(std::move(list)));
+      if (list.empty()) return;
+      facts.set(std::string(name) + (std::string_view(name).ends_with("ch") ? "es" : "s"), Fact::of(std::move(list)));
     };
     facts.set("device_count", static_cast<std::int64_t>(devices->size()));
     put("gpu", std::move(gpus));
