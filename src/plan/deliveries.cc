@@ -21,6 +21,11 @@ std::vector<DeliveryRow> deliveries_of(const PlanOption& option, const PlanReque
   const Choices how{option.checkpoint, {}, 1};
   input.run = run_input(request, catalog, candidate, model.workload(), model.machine(), option.step, how);
   input.bill = bill_input(option, candidate, request.job);
+  // By the second: whole billing periods would hide a difference, or blow it up to an hour.
+  Offer by_the_second = option.offer;
+  by_the_second.billing_period = "second";
+  by_the_second.billing_minimum_s.reset();
+  input.bill.offer = &by_the_second;
   return compare_deliveries(input, usual_deliveries(), catalog);
 }
 

@@ -8,8 +8,9 @@
 
 namespace tare {
 
-// Same hardware, job, split and price in every row; see cost/delivery_compare.h. `option` is one that estimate() made
-// on the cluster with `gpus` GPUs. Empty when the cluster has no nodes for it.
+// Same hardware, job, split and price in every row, billed by the second so that whole hours do not hide a difference;
+// see cost/delivery_compare.h. `option` is one that estimate() made on the cluster with `gpus` GPUs. Empty when the
+// cluster has no nodes for it.
 std::vector<DeliveryRow> deliveries_of(const PlanOption& option, const PlanRequest& request, const Catalog& catalog,
                                        const Cluster& cluster, int gpus);
 
