@@ -233,8 +233,9 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   option.step = model.evaluate(parallelism);
   option.data = data_of(request.job, catalog, candidate.cluster, candidate.gpus);
   option.capacity_bytes = machine.memory_bytes;
-  option.run =
-      estimate_run(run_input(request, catalog, candidate, model.workload(), machine, option.step, how), catalog);
+  RunInput run = run_input(request, catalog, candidate, model.workload(), machine, option.step, how);
+  if (option.data) run.data_local_ratio = option.data->local_ratio;
+  option.run = estimate_run(run, catalog);
   option.price_date = candidate.offer.purchase == Purchase::kOwned ? "" : price_date_text(candidate.offer);
   BillInput bill = bill_input(option, candidate, request.job);
   bill.step_time_after_removal_s = remove_causes(model, parallelism);
@@ -247,6 +248,10 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   option.price_usd_per_gpu_h = hourly                             ? price_usd_per_gpu_h(option.offer)
                                : option.bill.billed_gpu_hours > 0 ? option.bill.total.usd / option.bill.billed_gpu_hours
                                                                   : 0;
+  if (is_known(option.bill)) {
+    const double flops_per_s = option.step.model_flops_per_gpu * candidate.gpus / option.step.step_time_s;
+    option.effective_price = effective_price(option.bill, option.run, flops_per_s);
+  }
   option.meets_deadline =
       option.run.finishes && (!request.job.deadline_s || option.run.wall_s <= *request.job.deadline_s);
   option.meets_budget =

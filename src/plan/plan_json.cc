@@ -6,6 +6,7 @@
 #include "cost/bill_json.h"
 #include "cost/uncertainty_json.h"
 #include "perf/step_json.h"
+#include "perf/storage_json.h"
 #include "run/run_json.h"
 #include "workload/checkpoint_text.h"
 #include "workload/job_json.h"
@@ -45,6 +46,7 @@ Json to_json(const PlanOption& option) {
   // An unknown price is null: zero would be an answer.
   json["price_usd_per_gpu_h"] =
       option.price_usd_per_gpu_h > 0 ? finite_or_null(option.price_usd_per_gpu_h) : Json(nullptr);
+  if (option.effective_price) json["effective_usd_per_pflops_h"] = option.effective_price->value;
   json["price_date"] = option.price_date;
   json["price_stale"] = option.stale;
   json["fabric_assumed"] = option.fabric_assumed;
@@ -53,6 +55,7 @@ Json to_json(const PlanOption& option) {
   json["nodes"] = option.nodes;
   json["parallelism"] = to_json(option.parallelism);
   json["step"] = to_json(step);
+  if (option.data) json["data"] = to_json(*option.data);
   json["memory"] = to_json(step.memory, option.capacity_bytes);
   json["mfu_ratio"] = step.mfu_ratio;
   json["hfu_ratio"] = step.hfu_ratio;

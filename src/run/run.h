@@ -35,6 +35,7 @@ struct RunInput {
   double data_bytes = 0;  // staged at the first start, a node's share at each restart; 0 = none stated
   Purchase purchase = Purchase::kOnDemand;
   GpuGeneration generation = GpuGeneration::kUnknown;
+  double data_local_ratio = 1;       // of the data: what a node's own disks hold of its part, and is staged
   double data_shards = 0;            // files the data lie in; 0 = not stated
   std::string host;                  // delivery.host
   std::string packaging, gpu_share;  // of the delivery

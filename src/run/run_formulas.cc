@@ -93,7 +93,10 @@ class Formulas {
       inputs.push_back(rate("metadata_ops_per_s", "1/s", &RunRates::metadata_ops_per_s));
     }
     if (input_.data_bytes <= 0) return;
-    expression += " + data_bytes / (nodes * staging_bytes_per_s)";
+    const bool all = input_.data_local_ratio == 1;
+    expression += all ? " + data_bytes / (nodes * staging_bytes_per_s)"
+                      : " + data_bytes * local_ratio / (nodes * staging_bytes_per_s)";
+    if (!all) inputs.push_back({"local_ratio", input_.data_local_ratio, "1", "data.local_ratio", false});
     inputs.push_back(given("data_bytes", input_.data_bytes, "bytes"));
     inputs.push_back(nodes());
     inputs.push_back(rate("staging_bytes_per_s", "bytes/s", &RunRates::staging_bytes_per_s));

@@ -107,7 +107,8 @@ Timeline make_timeline(const RunInput& input, const RunRates& rates) {
   const double init_s = init_of(input, rates);
   // Every rank looks up every shard, none of them thinking in between: the store's own rate (perf/closed_queue.h).
   const double metadata_s = input.gpus * input.data_shards * rates.metadata_ops_per_shard / rates.metadata_ops_per_s;
-  const double staging_s = input.data_bytes / (input.nodes * rates.staging_bytes_per_s) + metadata_s;
+  const double staging_s =
+      input.data_bytes * input.data_local_ratio / (input.nodes * rates.staging_bytes_per_s) + metadata_s;
   t.startup_s = rates.provision_s + rates.image_bytes / rates.image_bytes_per_s + init_s + staging_s;
 
   add_checkpoint_times(t, input, rates);

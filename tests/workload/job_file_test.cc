@@ -231,6 +231,11 @@ TEST(Parallelism, WhatDoesNotDivide) {
                "expected dp: [search] names several sizes");
 }
 
+TEST(JobFile, WhereTheDataLie) {
+  EXPECT_EQ(parse(kJob + "[job.data]\nbytes = \"1GB\"\nat = \"AWS/us-east-1\"\n").data.at, "aws/us-east-1");
+  EXPECT_PRED2(has, errors(kJob + "[job.data]\nat = \"aws\"\n"), "expected PROVIDER/REGION, found 'aws'");
+}
+
 TEST(Names, RoundTrip) {
   for (const char* name : {"pretrain", "full", "lora", "qlora"}) EXPECT_EQ(name_of(parse_method(name).value()), name);
   for (const char* name : {"default", "standard", "flash1", "flash2", "flash3"}) {
