@@ -4,6 +4,7 @@
 // an exact power of ten, hence correctly rounded; everything else goes to the full parser, with the same result.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -15,24 +16,33 @@ const char* parse_number_slowly(const char* at, const char* end, double& value);
 
 inline bool is_digit_char(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-// Eight digits in one word (little endian), or false.
-inline bool eight_digits(const char* at, std::uint64_t& value) {
-  std::uint64_t word;
-  std::memcpy(&word, at, 8);
-  if (((word & 0xF0F0F0F0F0F0F0F0) | (((word + 0x0606060606060606) & 0xF0F0F0F0F0F0F0F0) >> 4)) != 0x3333333333333333) {
-    return false;
-  }
-  word -= 0x3030303030303030;
-  word = word * 10 + (word >> 8);
-  word =
-      ((word & 0x000000FF000000FF) * 0x000F424000000064 + ((word >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >>
-      32;
-  value = value * 100000000 + word;
-  return true;
+// The value of the eight digits in a word, the first in its lowest byte.
+inline std::uint64_t value_of_eight(std::uint64_t digits) {
+  digits = digits * 10 + (digits >> 8);
+  return ((digits & 0x000000FF000000FF) * 0x000F424000000064 +
+          ((digits >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >>
+         32;
 }
 
+// Appends the digits at `at` to `value`, eight at a time; more than 19 overflow, which the caller sees by their count.
 inline const char* parse_digits(const char* at, const char* end, std::uint64_t& value) {
-  while (end - at >= 8 && eight_digits(at, value)) at += 8;
+  static constexpr std::uint64_t kTens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+  while (end - at >= 8) {
+    std::uint64_t word;
+    std::memcpy(&word, at, 8);
+    word ^= 0x3030303030303030;  // digits become 0 to 9
+    const std::uint64_t others = (word | (word + 0x0606060606060606)) & 0xF0F0F0F0F0F0F0F0;
+    if (others == 0) {
+      value = value * 100000000 + value_of_eight(word);
+      at += 8;
+      continue;
+    }
+    // The byte sums above carry only upwards, so the lowest byte that is no digit is told correctly.
+    const int count = std::countr_zero(others) / 8;
+    if (count == 0) return at;
+    value = value * kTens[count] + value_of_eight(word << (64 - 8 * count));
+    return at + count;
+  }
   while (at != end && is_digit_char(*at)) value = value * 10 + static_cast<std::uint64_t>(*at++ - '0');
   return at;
 }

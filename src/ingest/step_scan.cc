@@ -54,7 +54,7 @@ bool resolve(const StepKey& key, const PrintedUnit& unit, StepHit& hit) {
   hit.slot = key.slot;
   hit.unit = key.unit;
   hit.scale = key.scale * unit.multiplier;
-  hit.rank = key.slot == kStepSlot ? rank_of(key.name) : 0;
+  hit.rank = key.slot == kStepSlot ? rank_of(key.name) : key.name == "reducedtrainloss" ? 1 : 0;
   if (key.slot >= kStepFields) return unit.of == UnitClass::kNone || unit.of == UnitClass::kMultiplier;
   const UnitClass wanted = class_of(static_cast<StepField>(key.slot));
   if (unit.of == UnitClass::kNone || unit.of == UnitClass::kMultiplier) {
@@ -365,13 +365,13 @@ class Scanner {
 void StepHits::add(const StepHit& hit) {
   for (std::size_t i = 0; i < count_; ++i) {
     if (hits_[i].slot != hit.slot) continue;
-    if (hit.slot == kStepSlot && hit.rank > hits_[i].rank) {
-      StepHit micro = hits_[i];
-      hits_[i] = hit;
-      micro.slot = kMicroSlot;
-      add(micro);
-    }
-    return;
+    if (hit.rank <= hits_[i].rank) return;
+    StepHit less = hits_[i];
+    hits_[i] = hit;
+    if (hit.slot != kStepSlot) return;
+    less.slot = kMicroSlot;  // "iter 3050 step 610"
+    less.rank = 0;
+    return add(less);
   }
   if (count_ < hits_.size()) hits_[count_++] = hit;
 }

@@ -18,7 +18,7 @@ namespace tare {
 struct StepHit {
   StepSlot slot = 0;
   bool finite = true;     // false: "nan" or "inf" stood there
-  std::uint8_t rank = 0;  // of several names of the step's number, the highest counts
+  std::uint8_t rank = 0;  // of several names of one thing, the highest counts
   double value = 0;
   double scale = 1;                  // that `value` has been multiplied with
   StepUnit unit;                     // as the name or the value states it
@@ -30,7 +30,7 @@ class StepHits {
  public:
   static constexpr std::size_t kMost = 48;
   void clear() { count_ = 0, unit_unstated_ = evaluation_ = false; }
-  // The first of a slot counts, or of step numbers the highest rank.
+  // The highest rank of a slot counts, or the first.
   void add(const StepHit& hit);
   const StepHit* find(StepSlot slot) const;
   const StepHit* find(StepField field) const { return find(slot_of(field)); }

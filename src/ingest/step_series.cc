@@ -61,7 +61,7 @@ class Histogram {
   }
 
   double quantile(double share) const {
-    std::int64_t rank = static_cast<std::int64_t>(share * static_cast<double>(count_ - 1));
+    std::int64_t rank = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(count_))) - 1;
     if (rank < not_positive_) return 0;
     rank -= not_positive_;
     for (std::size_t i = 0; i < buckets_.size(); ++i) {
@@ -104,7 +104,8 @@ void count_value(StepSummary& summary, double value) {
 
 double quantile_of(std::vector<double>& values, double share) {
   if (values.empty()) return kNotSaid;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  const double rank = std::ceil(share * static_cast<double>(values.size()));  // the nearest rank
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max(rank, 1.0)) - 1;
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }

@@ -30,24 +30,14 @@ std::string fact_name(const StepSeries& series, StepField field) {
   return name;
 }
 
-// Time stamps as ISO 8601, without a zone: the log's own.
-std::string format_time(double seconds) {
-  const auto total = static_cast<std::int64_t>(std::floor(seconds));
-  const std::int64_t day = total >= 0 ? total / 86400 : (total - 86399) / 86400;
-  const std::int64_t of_day = total - day * 86400;
-  return fmt::format("{}T{:02}:{:02}:{:02}", format_date(Date{static_cast<int>(day)}), of_day / 3600, of_day / 60 % 60,
-                     of_day % 60);
-}
-
-Fact row_fact(const StepSeries& series, const std::array<std::string, kStepFields>& names, const StepRow& row) {
+Fact row_fact(const std::array<std::string, kStepFields>& names, const StepRow& row) {
   FactRecord record(row.line);
   if (row.step >= 0) record.add("step", Fact::of(row.step, row.line));
-  if (std::isfinite(row.time)) record.add("time", Fact::of(std::string_view(format_time(row.time)), row.line));
+  if (std::isfinite(row.time)) record.add("time", Fact::of(std::string_view(format_log_time(row.time)), row.line));
   for (std::size_t i = 0; i < kStepFields; ++i) {
     const StepField field = static_cast<StepField>(i);
     if (!std::isnan(row.values[i])) record.add(names[i], number_fact(row.values[i], is_count(field), row.line));
   }
-  static_cast<void>(series);
   return Fact::of(std::move(record));
 }
 
@@ -58,8 +48,9 @@ void add_known(FactRecord& record, std::string_view name, double value, bool who
 FactRecord summary_record(const StepSummary& summary, bool whole) {
   FactRecord record;
   record.set("count", summary.count);
-  add_known(record, "mean", summary.mean(), false);
-  if (summary.count > 1) add_known(record, "mean_without_first", summary.mean_without_first(), false);
+  const bool measured = !std::isnan(summary.median);  // what has no quantiles has no meaningful mean
+  if (measured) add_known(record, "mean", summary.mean(), false);
+  if (measured && summary.count > 1) add_known(record, "mean_without_first", summary.mean_without_first(), false);
   add_known(record, "median", summary.median, false);
   add_known(record, "p95", summary.p95, false);
   add_known(record, "p99", summary.p99, false);
@@ -147,7 +138,7 @@ void to_facts(const StepSeries& series, FactRecord& facts) {
   add_derived_step_time(series, facts);
   std::vector<Fact> rows;
   rows.reserve(series.rows.size());
-  for (const StepRow& row : series.rows) rows.push_back(row_fact(series, names, row));
+  for (const StepRow& row : series.rows) rows.push_back(row_fact(names, row));
   facts.set("steps", Fact::of(std::move(rows)));
   add_lists(series, facts);
 }
@@ -210,8 +201,7 @@ void read_summary(const FactRecord& record, StepSeries& series) {
     summary.median = number_or_not_said(*one, "median");
     summary.p95 = number_or_not_said(*one, "p95");
     summary.p99 = number_or_not_said(*one, "p99");
-    summary.sum = number_or_not_said(*one, "mean") * static_cast<double>(summary.count);
-    if (summary.count == 0) summary.sum = 0;
+    summary.sum = one->number("mean").value_or(0) * static_cast<double>(summary.count);
     summary.not_finite = one->integer("not_finite").value_or(0);
     if (const Fact* const bad = one->find("not_finite")) summary.not_finite_line = bad->line;
   }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
-#include "base/text.h"
+#include <fmt/format.h>
+
 #include "ingest/fast_number.h"
 
 namespace tare {
@@ -239,6 +241,14 @@ UnitClass class_of(StepField field) {
 }
 
 std::span<const std::string_view> run_fact_names() { return kRunNames; }
+
+std::string format_log_time(double seconds) {
+  const auto total = static_cast<std::int64_t>(std::floor(std::clamp(seconds, -1e11, 1e11)));
+  const std::int64_t day = total >= 0 ? total / 86400 : (total - 86399) / 86400;
+  const std::int64_t of_day = total - day * 86400;
+  return fmt::format("{}T{:02}:{:02}:{:02}", format_date(Date{static_cast<int>(day)}), of_day / 3600, of_day / 60 % 60,
+                     of_day % 60);
+}
 
 double parse_log_time(std::string_view line) {
   line = line.substr(0, 160);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/date.h"
@@ -44,5 +45,7 @@ std::span<const std::string_view> run_fact_names();
 // The first "2024-05-01 12:00:00(,123)" (also with T, /, or as 05/01/2024) of a line, in seconds since 1970-01-01 of
 // the log's own time zone; NaN when there is none in its first 160 bytes.
 double parse_log_time(std::string_view line);
+// "2024-05-01T12:00:00".
+std::string format_log_time(double seconds);
 
 }  // namespace tare

@@ -175,6 +175,7 @@ void TrainingLogReader::learn(std::size_t track, std::string_view body, const St
 
 bool TrainingLogReader::understand(std::string_view text, const Line& line, const Prefix& prefix, Reading& reading) {
   text = text.substr(0, kLongestLine);
+  if (contains(text, ":::MLL")) return false;  // MLPerf's, which has a reader of its own
   if (!prefix.host.empty() && hosts_.size() < kHosts) {
     ++hosts_[std::string(prefix.host)];
     ++hosted_lines_;
@@ -195,6 +196,7 @@ bool TrainingLogReader::understand(std::string_view text, const Line& line, cons
   if (!used || at > 0) {
     step = (at < body.size() && on_body(body.substr(at), at, line, prefix.rank, at == 0, reading)) || step;
   }
+  if (!step) last_other_.assign(text.substr(0, 160));
   return used || step;
 }
 
@@ -324,10 +326,18 @@ bool TrainingLogReader::on_pairs(std::string_view text, std::size_t offset, cons
   if (!is_step(hits_, dialect, json)) {
     const bool evaluation = hits_.find(StepField::kEvalLoss) != nullptr;
     if (evaluation) take_evaluation(hits_, line.number);
-    return evaluation;
+    return evaluation || (hits_.find(kStepSlot) == nullptr && amend_last(hits_, line));
   }
   if (hits_.find(StepField::kEvalLoss) != nullptr) take_evaluation(hits_, line.number);
   const std::size_t track = track_of(dialect, json);
+  const StepHit* const step = hits_.find(kStepSlot);
+  const StepHit* const micro = hits_.find(kMicroSlot);
+  if (step != nullptr && micro != nullptr && step->value > 0 && !run_.contains("gradient_accumulation")) {
+    const double ratio = micro->value / step->value;
+    if (ratio >= 1 && ratio == std::floor(ratio)) {
+      run_["gradient_accumulation"] = {ratio, line.number, "micro steps over steps"};
+    }
+  }
   if (hits_.unit_unstated() && std::find(noted_.begin(), noted_.end(), "unit") == noted_.end()) {
     reading.note(fmt::format("line {}: a time without a unit is taken as seconds", line.number));
     noted_.emplace_back("unit");
@@ -432,6 +442,9 @@ void TrainingLogReader::add_row(std::size_t index, int rank, const double* value
   row_.line = line.number;
   row_.time = kNotSaid;
   ++rows_;
+  last_track_ = index;
+  last_rank_ = rank;
+  last_row_line_ = line.number;
   if (tracks_[index].dialect != kUnknownDialect) ++known_rows_;
   if (tracks_[index].json) ++json_rows_;
   StepSeries& series = one.steps.series();
@@ -480,6 +493,34 @@ void TrainingLogReader::take_run_facts(const StepHits& hits, std::string_view te
     }
     if (hit.finite) run_.try_emplace(std::string(name), RunFact{hit.value, number, {}});
   }
+}
+
+// What a program prints of a step on a line of its own, behind the step's: "Effective Tera Flops per GPU: 41.94".
+bool TrainingLogReader::amend_last(const StepHits& hits, const Line& line) {
+  constexpr std::int64_t kNear = 8;  // lines
+  if (rows_ == 0) return false;
+  RankSteps& one = steps_of(last_track_, last_rank_);
+  bool used = false;
+  for (const StepHit& hit : hits) {
+    if (hit.slot >= kStepFields || !hit.finite || (one.last_mask >> hit.slot & 1) != 0) continue;
+    const StepField field = static_cast<StepField>(hit.slot);
+    const UnitClass of = class_of(field);
+    const bool speed = of == UnitClass::kTflops || of == UnitClass::kTokensPerS || of == UnitClass::kSamplesPerS ||
+                       of == UnitClass::kTokensPerSPerGpu || field == StepField::kStepTime || field == StepField::kMfu;
+    const bool near = line.number - last_row_line_ <= kNear;
+    if (of != UnitClass::kMemory && !(speed && near)) continue;
+    StepUnit& unit = one.steps.series().units[hit.slot];
+    double value = hit.value;
+    if (!one.steps.series().has(field)) {
+      unit = hit.unit.suffix.empty() ? default_unit(field) : hit.unit;
+    } else if (hit.unit.suffix != unit.suffix && hit.unit.factor > 0 && unit.factor > 0) {
+      value *= hit.unit.factor / unit.factor;
+    }
+    one.steps.amend(field, value);
+    one.last_mask |= 1u << hit.slot;
+    used = true;
+  }
+  return used;
 }
 
 void TrainingLogReader::take_evaluation(const StepHits& hits, std::int64_t number) {
@@ -677,6 +718,10 @@ bool TrainingLogReader::on_summary(std::string_view text, std::int64_t number) {
 
 // Lines that are no step and no list of values, but tell something.
 bool TrainingLogReader::on_other(std::string_view text, std::int64_t number) {
+  if (contains(text, "OVERFLOW!")) {
+    if (overflows_++ == 0) first_overflow_line_ = number;
+    return true;
+  }
   if (const std::string_view hint = framework_hint(text); !hint.empty()) {
     if (hints_.size() < 16) hints_.try_emplace(std::string(hint), number);
   }
@@ -773,6 +818,7 @@ void TrainingLogReader::add_progress(Reading& reading, bool as_steps) {
     }
     StepSeries done = builder.finish();
     finish_run(done);
+    if (!summary_.empty()) done.framework = "Hugging Face Trainer";
     if (!hints_.empty()) done.framework = hints_.begin()->first;
     tare::to_facts(done, reading.facts);
     reading.note("the steps are those of a progress bar, whose rate is a running mean");
@@ -834,6 +880,10 @@ void TrainingLogReader::finish(Reading& reading) {
   if (hints_.size() > 0) {
     for (const auto& [name, line] : hints_)
       facts.list("programs_named").push_back(Fact::of(std::string_view(name), line));
+  }
+  if (overflows_ > 0) facts.set("overflows", overflows_, first_overflow_line_);
+  if (const double time = parse_log_time(last_other_); !std::isnan(time)) {
+    facts.set("last_time_not_of_a_step", format_log_time(time));
   }
   if (rows_ > 0) {
     const std::int64_t last = facts.integer("last_step_line").value_or(0);

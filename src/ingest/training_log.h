@@ -71,6 +71,7 @@ class TrainingLogReader : public LineReader {
   bool on_summary(std::string_view text, std::int64_t number);
   bool on_other(std::string_view text, std::int64_t number);
   void take_run_facts(const StepHits& hits, std::string_view text, std::int64_t number);
+  bool amend_last(const StepHits& hits, const Line& line);
   void take_evaluation(const StepHits& hits, std::int64_t number);
   bool is_step(const StepHits& hits, std::uint8_t dialect, bool json) const;
   std::size_t track_of(std::uint8_t dialect, bool json);
@@ -111,6 +112,10 @@ class TrainingLogReader : public LineReader {
   std::map<std::string, std::int64_t, std::less<>> hints_;  // program, first line
   std::map<std::string, std::int64_t, std::less<>> hosts_;  // lines that begin with the name
   std::int64_t hosted_lines_ = 0;
+  std::size_t last_track_ = 0;  // of the row added last
+  int last_rank_ = -1;
+  std::int64_t last_row_line_ = 0, overflows_ = 0, first_overflow_line_ = 0;
+  std::string last_other_;  // the last line that is no step
   std::int64_t rows_ = 0, known_rows_ = 0, json_rows_ = 0, lines_ = 0, last_line_ = 0;
   std::vector<std::string> noted_;
 };

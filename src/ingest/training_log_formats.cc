@@ -2,7 +2,10 @@
 
 #include "base/text.h"
 #include "ingest/families.h"
+#include "ingest/mlperf_log.h"
 #include "ingest/scan.h"
+#include "ingest/step_csv.h"
+#include "ingest/step_document.h"
 #include "ingest/training_log.h"
 
 namespace tare {
@@ -72,9 +75,13 @@ std::unique_ptr<LineReader> open_reader() { return std::make_unique<TrainingLogR
 }  // namespace
 
 std::span<const Format> training_log_formats() {
-  static constexpr std::array<Format, 2> kFormats = {{
+  static constexpr std::array<Format, 6> kFormats = {{
       {"training-log", "training log", recognise_text, open_reader, nullptr},
       {"training-log", "JSON Lines of training steps", recognise_json_lines, open_reader, nullptr},
+      {"training-log", "CSV of training steps", recognise_step_csv, open_step_csv, nullptr},
+      {"training-log", "MLPerf result log", recognise_mlperf_log, open_mlperf_log, nullptr},
+      {"training-log", "trainer_state.json", recognise_trainer_state, nullptr, read_step_document},
+      {"training-log", "JSON of training steps", recognise_step_document, nullptr, read_step_document},
   }};
   return kFormats;
 }

@@ -34,8 +34,7 @@ bool same_name(std::string_view printed, std::string_view snake) {
   for (const char c : printed) {
     const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
     const bool plain = (lower >= 'a' && lower <= 'z') || is_digit_char(lower);
-    if (at >= snake.size()) return !plain && at == snake.size();
-    if (snake[at] != (plain ? lower : '_')) return false;
+    if (at >= snake.size() || snake[at] != (plain ? lower : '_')) return false;
     ++at;
   }
   return at == snake.size();
