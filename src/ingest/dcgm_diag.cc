@@ -345,6 +345,8 @@ int recognise_dcgm_diag(const Head& head) {
   if (table && is_box_line(head.text.substr(head.text.find("| Diagnostic ")))) return confidence::kSure;
   if (contains(head.text, "Successfully ran diagnostic for group")) return confidence::kSure;
   if (contains(head.text, "dcgmi diag") && contains(head.text, "|")) return 85;
+  if (!contains(head.text, "Pass") && !contains(head.text, "Fail") && !contains(head.text, "Skip"))
+    return confidence::kNone;
   int marks = 0;
   for (const std::string_view mark :
        {"| PCIe  ", "| GPU Memory  ", "| Denylist  ", "| Blacklist  ", "| NVML Library  ", "| Targeted Power ",

@@ -63,8 +63,9 @@ class SmiDmonReader : public LineReader {
  public:
   bool on_line(const Line& line, Reading& reading) override {
     const std::string_view text = line.text;
-    if (runs_.running() && units_seen_ && !text.empty() && is_row_start(text)) {
-      return runs_.take(text, line.number, {}, reading);
+    if (runs_.running() && is_row_start(text) &&
+        runs_.table().take(text, line.number) == TelemetryTable::Row::kTaken) {
+      return true;
     }
     return other_line(text, line.number, reading);
   }
@@ -78,8 +79,7 @@ class SmiDmonReader : public LineReader {
   // Rows begin with the index of a GPU, a date or a clock.
   static bool is_row_start(std::string_view text) {
     const std::size_t at = text.find_first_not_of(" \t");
-    return at != std::string_view::npos && text[at] >= '0' && text[at] <= '9' &&
-           text.find(": ", at) == std::string_view::npos;
+    return at != std::string_view::npos && text[at] >= '0' && text[at] <= '9';
   }
 
   bool other_line(std::string_view raw, std::int64_t line, Reading& reading) {

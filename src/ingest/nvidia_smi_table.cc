@@ -533,7 +533,9 @@ int recognise_smi_table(const Head& head) {
       ++marks;
     } else if (line.find_first_of("|+") == std::string_view::npos) {
       ++others;
-      if (smi_error(line)) header = true, ++marks;
+      const char c = line.front();
+      const bool words = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      if (words && smi_error(line)) header = true, ++marks;
     }
   }
   if (marks == 0) return confidence::kNone;

@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "ingest/measured.h"
-#include "ingest/running_stat.h"
 #include "ingest/scan.h"
 
 namespace tare {
@@ -50,6 +49,15 @@ inline const char* read_number(const char* at, const char* end, double& value) {
   return error == std::errc() && std::isfinite(value) ? rest : nullptr;
 }
 
+// The first bytes as one number: what is compared for each row.
+std::uint64_t short_key(std::string_view key) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < key.size() && i < 8; ++i) {
+    bytes |= static_cast<std::uint64_t>(static_cast<unsigned char>(key[i])) << (8 * i);
+  }
+  return bytes;
+}
+
 Fact tidy(double value, std::int64_t line) {
   if (!std::isfinite(value)) return Fact::unknown(line);
   if (std::nearbyint(value) == value && std::abs(value) < 9e15) return Fact::of(static_cast<std::int64_t>(value), line);
@@ -72,10 +80,17 @@ TelemetryTable::TelemetryTable(std::vector<Column> columns, char separator, bool
     if (columns_[i].role == Role::kTime) time_columns_.push_back(i);
     if (columns_[i].role == Role::kText) text_columns_.push_back(i);
   }
-  values_.assign(columns_.size(), kNone);
+  stride_ = (columns_.size() + 1) / 2 * 2;
+  values_.assign(stride_, 0.0);
   fields_.resize(columns_.size());
   decided_.assign(columns_.size(), 0);
   units_.resize(columns_.size());
+  specs_.resize(columns_.size());
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].role == Role::kValue) continue;
+    specs_[i].unit_size = FieldScan::kNoValue;
+    other_columns_.push_back(i);
+  }
 }
 
 const char* TelemetryTable::field_end(const char* at, const char* end, bool last) const {
@@ -103,7 +118,7 @@ void TelemetryTable::odd_value(std::string_view field, std::size_t column) {
     values_[column] = measure->value;
     decided_[column] = 1;
     if (field.size() > measure->unit.size() && field[field.size() - measure->unit.size() - 1] == ' ') {
-      units_[column] = field.substr(field.size() - measure->unit.size() - 1);
+      set_unit(column, field.substr(field.size() - measure->unit.size() - 1));
     }
   } else if (!decided_[column]) {
     become_text(column);
@@ -111,6 +126,15 @@ void TelemetryTable::odd_value(std::string_view field, std::size_t column) {
   } else {
     ++not_numbers_;
   }
+}
+
+void TelemetryTable::set_unit(std::size_t column, std::string_view unit) {
+  units_[column] = unit;
+  FieldScan::Column& spec = specs_[column];
+  spec.unit_size = 0;
+  if (unit.size() > FieldScan::kUnit) return;
+  spec.unit_size = static_cast<std::uint8_t>(unit.size());
+  std::copy(unit.begin(), unit.end(), spec.unit.begin());
 }
 
 const char* TelemetryTable::odd_field(const char* at, const char* end, std::size_t column, bool last) {
@@ -143,7 +167,48 @@ inline const char* TelemetryTable::read_field(const char* at, const char* end, s
   return odd_field(at, end, column, last);
 }
 
+// Reads the line at once; false when it needs the patient way.
+bool TelemetryTable::take_fields(std::string_view text) {
+  if (last_takes_rest_ || !scan_.read(text, separator_, specs_.data(), specs_.size(), values_.data())) return false;
+  for (const std::size_t column : other_columns_) fields_[column] = scan_.field(text, column);
+  all_known_ = true;
+  if (scan_.odd_count() == 0 && all_decided_) return true;
+  for (std::size_t i = 0; i < scan_.odd_count(); ++i) {
+    const std::size_t column = scan_.odd(i);
+    odd_value(scan_.field(text, column), column);
+    all_known_ = all_known_ && values_[column] == values_[column];
+  }
+  if (!all_decided_) note_decided();
+  return true;
+}
+
+// Columns that have shown a number stay columns of numbers.
+void TelemetryTable::note_decided() {
+  all_decided_ = true;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].role != Role::kValue) continue;
+    if (values_[i] == values_[i]) decided_[i] = 1;
+    all_decided_ = all_decided_ && decided_[i] != 0;
+  }
+}
+
 TelemetryTable::Row TelemetryTable::take(std::string_view text, std::int64_t line, std::string_view prefix_key) {
+  if (!take_fields(text)) {
+    const Row read = take_patiently(text);
+    if (read != Row::kTaken) return read;
+  }
+  const std::size_t entity = find_entity(prefix_key);
+  if (entity == kNoEntity) return Row::kFull;
+  entities_[entity].last_line = line;
+  if (entities_[entity].first_line == 0) entities_[entity].first_line = line;
+  add(entities_[entity], entity);
+  if (row_count_ >= next_kept_) keep(entities_[entity], entity, line);
+  ++row_count_;
+  return Row::kTaken;
+}
+
+TelemetryTable::Row TelemetryTable::take_patiently(std::string_view text) {
+  all_known_ = false;
   const char* at = text.data();
   const char* const end = at + text.size();
   const std::size_t count = columns_.size();
@@ -164,14 +229,6 @@ TelemetryTable::Row TelemetryTable::take(std::string_view text, std::int64_t lin
   }
   while (at < end && (*at == ' ' || *at == '\t' || (at + 1 == end && *at == separator_))) ++at;
   if (at != end) return Row::kTooMany;
-  const std::size_t entity = find_entity(prefix_key);
-  if (entity == kNoEntity) return Row::kFull;
-  if (first_line_ == 0) first_line_ = line;
-  entities_[entity].last_line = line;
-  if (entities_[entity].first_line == 0) entities_[entity].first_line = line;
-  add(entities_[entity], entity);
-  if (row_count_ % every_ == 0) keep(entities_[entity], entity, line);
-  ++row_count_;
   return Row::kTaken;
 }
 
@@ -189,7 +246,10 @@ std::size_t TelemetryTable::find_entity(std::string_view prefix_key) {
 std::size_t TelemetryTable::look_up(std::string_view key, std::string_view prefix_key) {
   if (!entities_.empty()) {
     const std::size_t guess = entities_[previous_].next;
-    if (entities_[guess].key == key) return previous_ = guess;
+    const Entity& next = entities_[guess];
+    if (key.size() <= 8 ? next.short_key == short_key(key) && next.key.size() == key.size() : next.key == key) {
+      return previous_ = guess;
+    }
   }
   if (key.size() > 4 * kTextBytes) key = key.substr(0, 4 * kTextBytes);
   const auto found = by_key_.find(std::string(key));
@@ -202,50 +262,81 @@ std::size_t TelemetryTable::look_up(std::string_view key, std::string_view prefi
     by_key_.emplace(std::string(key), at);
     Entity& entity = entities_.emplace_back();
     entity.key = key;
+    entity.short_key = short_key(key);
     entity.next = at;
     if (!prefix_key.empty()) entity.fields.emplace_back(prefix_key);
     for (const std::size_t column : key_columns_) entity.fields.emplace_back(fields_[column].substr(0, kTextBytes));
-    const std::size_t cells = (at + 1) * columns_.size();
+    const std::size_t cells = (at + 1) * stride_;
     least_.resize(cells, std::numeric_limits<double>::infinity());
     most_.resize(cells, -std::numeric_limits<double>::infinity());
     sum_.resize(cells, 0);
     last_.resize(cells, kNone);
-    known_.resize(cells, 0);
+    unknown_.resize(cells, 0);
   }
   entities_[previous_].next = at;
   return previous_ = at;
 }
 
-void TelemetryTable::add(Entity& entity, std::size_t at) {
-  const std::size_t count = columns_.size();
+// Two columns at once.
+using Pair = double __attribute__((vector_size(16)));
+
+// A row all of whose values are known: the sums of what is not there are of no use to anyone.
+void TelemetryTable::add_known(std::size_t at) {
+  const std::size_t count = stride_;
   const double* const value = values_.data();
   double* const least = least_.data() + at * count;
   double* const most = most_.data() + at * count;
   double* const sum = sum_.data() + at * count;
-  double* const last = last_.data() + at * count;
-  std::int64_t* const known = known_.data() + at * count;
-  for (std::size_t i = 0; i < count; ++i) {  // what is no number changes nothing
-    const double v = value[i];
-    const bool is_known = v == v;
-    least[i] = v < least[i] ? v : least[i];
-    most[i] = v > most[i] ? v : most[i];
-    sum[i] += is_known ? v : 0.0;
-    last[i] = is_known ? v : last[i];
-    known[i] += is_known ? 1 : 0;
+  for (std::size_t i = 0; i < count; i += 2) {
+    Pair v, low, high, total;
+    std::memcpy(&v, value + i, sizeof v);
+    std::memcpy(&low, least + i, sizeof v);
+    std::memcpy(&high, most + i, sizeof v);
+    std::memcpy(&total, sum + i, sizeof v);
+    low = v < low ? v : low;
+    high = v > high ? v : high;
+    total += v;
+    std::memcpy(least + i, &low, sizeof v);
+    std::memcpy(most + i, &high, sizeof v);
+    std::memcpy(sum + i, &total, sizeof v);
   }
+  std::memcpy(last_.data() + at * count, value, count * sizeof(double));
+}
+
+void TelemetryTable::add_some(std::size_t at) {
+  const std::size_t from = at * stride_;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const double v = values_[i];
+    if (!(v == v)) {
+      ++unknown_[from + i];
+      continue;
+    }
+    least_[from + i] = std::min(least_[from + i], v);
+    most_[from + i] = std::max(most_[from + i], v);
+    sum_[from + i] += v;
+    last_[from + i] = v;
+  }
+}
+
+void TelemetryTable::add(Entity& entity, std::size_t at) {
+  all_known_ ? add_known(at) : add_some(at);
   ++entity.rows;
   if (!text_columns_.empty()) {
     entity.texts.resize(text_columns_.size());
     for (std::size_t i = 0; i < text_columns_.size(); ++i) count_text(entity.texts[i], fields_[text_columns_[i]]);
   }
-  if (!time_columns_.empty()) {
-    last_time_.assign(fields_[time_columns_.front()].substr(0, kTextBytes));
-    for (std::size_t i = 1; i < time_columns_.size(); ++i) {
-      last_time_ += ' ';
-      last_time_ += fields_[time_columns_[i]].substr(0, kTextBytes);
-    }
-    if (first_time_.empty()) first_time_ = last_time_;
+  if (time_columns_.empty()) return;
+  last_time_.assign(fields_[time_columns_.front()].substr(0, kTextBytes));
+  for (std::size_t i = 1; i < time_columns_.size(); ++i) {
+    last_time_ += ' ';
+    last_time_ += fields_[time_columns_[i]].substr(0, kTextBytes);
   }
+  if (first_time_.empty()) first_time_ = last_time_;
+}
+
+RunningStat TelemetryTable::stat_of(std::size_t entity, std::size_t column) const {
+  const std::size_t cell = entity * stride_ + column;
+  return {entities_[entity].rows - unknown_[cell], unknown_[cell], least_[cell], most_[cell], sum_[cell], last_[cell]};
 }
 
 void TelemetryTable::count_text(TextCount& count, std::string_view text) {
@@ -280,8 +371,12 @@ void TelemetryTable::keep(const Entity& entity, std::size_t at, std::int64_t lin
     }
     kept_.resize(left);
     every_ *= 2;
-    if (row_count_ % every_ != 0) return;
+    if (row_count_ % every_ != 0) {
+      next_kept_ = row_count_ + every_ - row_count_ % every_;
+      return;
+    }
   }
+  next_kept_ = row_count_ + every_;
   KeptRow& row = kept_.emplace_back();
   row.line = line;
   row.round = entity.rows;
@@ -293,6 +388,9 @@ void TelemetryTable::keep(const Entity& entity, std::size_t at, std::int64_t lin
 
 // The first field of a column that says something is no number: it is a column of texts.
 void TelemetryTable::become_text(std::size_t column) {
+  specs_[column].unit_size = FieldScan::kNoValue;
+  other_columns_.push_back(column);
+  values_[column] = 0;
   columns_[column].role = Role::kText;
   text_columns_.push_back(column);
   decided_[column] = 1;
@@ -358,10 +456,7 @@ void TelemetryTable::put_overall(FactRecord& facts) const {
   for (std::size_t i = 0; i < count; ++i) {
     if (columns_[i].role != Role::kValue) continue;
     RunningStat stat;
-    for (std::size_t e = 0; e < entities_.size(); ++e) {
-      const std::size_t cell = e * count + i;
-      stat.merge({known_[cell], entities_[e].rows - known_[cell], least_[cell], most_[cell], sum_[cell], last_[cell]});
-    }
+    for (std::size_t e = 0; e < entities_.size(); ++e) stat.merge(stat_of(e, i));
     all.set(columns_[i].name, Fact::of(stat.record()));
   }
   facts.set("overall", Fact::of(std::move(all)));
@@ -389,10 +484,7 @@ void TelemetryTable::put(FactRecord& facts, std::string_view entity_name) const 
     put_texts(record, entity);
     for (std::size_t i = 0; i < count; ++i) {
       if (columns_[i].role != Role::kValue) continue;
-      const std::size_t cell = e * count + i;
-      const RunningStat stat{known_[cell], entity.rows - known_[cell], least_[cell], most_[cell], sum_[cell],
-                             last_[cell]};
-      record.set(columns_[i].name, Fact::of(stat.record()));
+      record.set(columns_[i].name, Fact::of(stat_of(e, i).record()));
     }
     series.push_back(Fact::of(std::move(record)));
   }
@@ -411,7 +503,7 @@ std::vector<Fact> TelemetryTable::latest() const {
     put_key(record, entity);
     for (std::size_t i = 0; i < count; ++i) {
       if (columns_[i].role == Role::kValue) {
-        record.set(columns_[i].name, tidy(last_[e * count + i], entity.last_line));
+        record.set(columns_[i].name, tidy(last_[e * stride_ + i], entity.last_line));
         continue;
       }
       const auto text = std::find(text_columns_.begin(), text_columns_.end(), i);

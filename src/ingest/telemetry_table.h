@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "ingest/fact.h"
+#include "ingest/field_scan.h"
+#include "ingest/running_stat.h"
 
 namespace tare {
 
@@ -42,7 +44,8 @@ class TelemetryTable {
   TelemetryTable(std::vector<Column> columns, char separator, bool last_takes_rest = false);
 
   enum class Row : std::uint8_t { kTaken, kTooFew, kTooMany, kFull };
-  // Takes a row. `prefix_key` is put in front of the key fields (a host).
+  // Takes a row, a part of a Line's text (field_scan.h reads behind it). `prefix_key` is put in front of the key fields
+  // (a host).
   Row take(std::string_view text, std::int64_t line, std::string_view prefix_key = {});
 
   std::int64_t rows() const { return row_count_; }
@@ -64,6 +67,7 @@ class TelemetryTable {
   };
   struct Entity {
     std::string key;
+    std::uint64_t short_key = 0;
     std::vector<std::string> fields;  // of the key columns
     std::int64_t rows = 0, first_line = 0, last_line = 0;
     std::size_t next = 0;  // who came next the last time
@@ -78,6 +82,10 @@ class TelemetryTable {
     std::vector<std::string> texts;
   };
 
+  bool take_fields(std::string_view text);
+  void note_decided();
+  void set_unit(std::size_t column, std::string_view unit);
+  Row take_patiently(std::string_view text);
   const char* read_field(const char* at, const char* end, std::size_t column, bool last);
   const char* odd_field(const char* at, const char* end, std::size_t column, bool last);
   const char* field_end(const char* at, const char* end, bool last) const;
@@ -85,6 +93,9 @@ class TelemetryTable {
   std::size_t find_entity(std::string_view prefix_key);
   std::size_t look_up(std::string_view key, std::string_view prefix_key);
   void add(Entity& entity, std::size_t at);
+  void add_known(std::size_t at);
+  void add_some(std::size_t at);
+  RunningStat stat_of(std::size_t entity, std::size_t column) const;
   void count_text(TextCount& count, std::string_view text);
   void keep(const Entity& entity, std::size_t at, std::int64_t line);
   void become_text(std::size_t column);
@@ -98,11 +109,16 @@ class TelemetryTable {
   char separator_;
   bool last_takes_rest_;
   // The row being read.
-  std::vector<double> values_;
+  FieldScan scan_;
+  std::vector<FieldScan::Column> specs_;
+  std::vector<std::size_t> other_columns_;  // those that are no values
+  bool all_known_ = false, all_decided_ = false;
+  std::vector<double> values_;            // of other columns: 0
   std::vector<std::string_view> fields_;  // of all but values
   // By entity, then column.
   std::vector<double> least_, most_, sum_, last_;
-  std::vector<std::int64_t> known_;
+  std::vector<std::int64_t> unknown_;
+  std::size_t stride_ = 0;  // columns, made even
   std::vector<Entity> entities_;
   std::unordered_map<std::string, std::size_t> by_key_;
   std::vector<std::size_t> key_columns_, time_columns_, text_columns_;
@@ -112,8 +128,7 @@ class TelemetryTable {
   std::vector<char> decided_;       // columns that were a number once, or are text
   std::vector<std::string> units_;  // behind a column's numbers, with the blank: " MiB"
   std::vector<KeptRow> kept_;
-  std::int64_t row_count_ = 0, every_ = 1, not_numbers_ = 0;
-  std::int64_t first_line_ = 0;
+  std::int64_t row_count_ = 0, every_ = 1, next_kept_ = 0, not_numbers_ = 0;
 };
 
 }  // namespace tare
