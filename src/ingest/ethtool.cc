@@ -86,7 +86,8 @@ class EthtoolReader : public LineReader {
     if (colon == std::string_view::npos || colon > 80) {
       // A list goes on: further link modes.
       if (list_.empty() || interfaces_.empty() || !contains(text, "base")) return text.starts_with("---");
-      current().list(list_, line).push_back(Fact::of(text, line));
+      std::vector<Fact>& modes = current().list(list_, line);
+      if (modes.size() < kMostMembers) modes.push_back(Fact::of(text, line));
       return true;
     }
     const std::string_view key = trim(text.substr(0, colon)), value = trim(text.substr(colon + 1));

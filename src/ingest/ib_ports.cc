@@ -21,14 +21,13 @@ std::string port_state(std::string_view text) {
 void IbPorts::device(std::string_view name, std::string_view source, std::int64_t line, bool repeats) {
   in_port_ = false;
   const std::string key = std::string(source) + '\n' + std::string(name);
-  if (std::find(names_.begin(), names_.end(), key) != names_.end()) {
-    if (repeats) {
-      ++machines_;
-      names_.clear();
-    }
+  if (repeats && names_.contains(key)) {
+    ++machines_;
+    names_.clear();
   }
-  if (devices_.size() >= kMostDevices) return;
-  names_.push_back(key);
+  full_ = devices_.size() >= kMostDevices;
+  if (full_) return;
+  names_.insert(key);
   FactRecord record(line);
   if (name.empty()) {
     record.set_unknown("name");
@@ -42,13 +41,16 @@ void IbPorts::device(std::string_view name, std::string_view source, std::int64_
 
 void IbPorts::port(std::string_view number, std::int64_t line) {
   if (devices_.empty()) device({}, {}, line, false);
+  if (full_) return;
+  FactRecord& record = std::get<FactRecord>(devices_.back().value);
+  if (record.list("ports").size() >= kMostPorts) return;
   in_port_ = true;
-  FactRecord& port = std::get<FactRecord>(devices_.back().value).append("ports", line);
+  FactRecord& port = record.append("ports", line);
   port.set_parsed("port", number);
 }
 
 FactRecord* IbPorts::current() {
-  if (devices_.empty()) return nullptr;
+  if (devices_.empty() || full_) return nullptr;
   FactRecord& device = std::get<FactRecord>(devices_.back().value);
   if (!in_port_) return &device;
   return &std::get<FactRecord>(device.list("ports").back().value);

@@ -2,6 +2,7 @@
 // Thread safety: one thread at a time.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,7 @@ namespace tare {
 class IbPorts {
  public:
   static constexpr std::size_t kMostDevices = 20'000;
+  static constexpr std::size_t kMostPorts = 4096;  // of one device
 
   // The device of that name, made when it is not there. `repeats`: a device of a name that is there already begins
   // another machine's list.
@@ -28,12 +30,11 @@ class IbPorts {
   void finish(Reading& reading);
 
  private:
-  FactRecord* device_of(std::string_view name, std::string_view source, std::int64_t line);
-
   std::vector<Fact> devices_;
-  std::vector<std::string> names_;  // of the machine being read: source and name
+  std::set<std::string, std::less<>> names_;  // of the machine being read: source and name
   std::int64_t machines_ = 1;
   bool in_port_ = false;
+  bool full_ = false;  // more devices than are kept: what follows has no place
 };
 
 // "PORT_ACTIVE (4)", "4: ACTIVE", "Active" -> "active".

@@ -101,7 +101,8 @@ class IbstatReader : public LineReader {
     // A list that begins in the middle: the state opens a port.
     if (!ports_.in_port() && (key == "State" || key == "Physical state")) ports_.port("", line);
     if (key == "Rate" || key == "rate") return take_rate(value, line, reading);
-    if (!ports_.set(key_name(key), without_code(value), line)) reading.cannot_use(line, text, "no device above it");
+    if (!ports_.set(key_name(key), without_code(value), line))
+      reading.cannot_use(line, text, "no place for it: no device above, or too many");
     return true;
   }
 

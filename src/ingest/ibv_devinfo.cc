@@ -58,13 +58,14 @@ class IbvDevinfoReader : public LineReader {
       return true;
     }
     if (key.starts_with("GID[")) {
-      if (++gids_ <= kMostGids && ports_.in_port()) {
+      if (++gids_ <= kMostGids && ports_.in_port() && ports_.current() != nullptr) {
         ports_.current()->list("gids", line).push_back(Fact::of(value, line));
       }
       return true;
     }
-    if (!ports_.set(key_name(key), without_code(value), line)) reading.cannot_use(line, text, "no device above it");
-    if (key == "active_speed" || key == "active_width") add_rate(line);
+    if (!ports_.set(key_name(key), without_code(value), line))
+      reading.cannot_use(line, text, "no place for it: no device above, or too many");
+    if ((key == "active_speed" || key == "active_width") && ports_.current() != nullptr) add_rate(line);
     return true;
   }
 

@@ -11,7 +11,8 @@ namespace tare {
 namespace {
 
 constexpr std::size_t kMostDevices = 256;
-constexpr std::size_t kMostPids = 4096;
+constexpr std::size_t kMostPids = 1024;
+constexpr std::size_t kMostPidsOfAll = 500'000;
 constexpr std::size_t kHostsListed = 512;
 
 // "[0]mlx5_0:1/IB/SHARP [1]…" up to the ";". `[RO]` says that relaxed ordering is on.
@@ -80,7 +81,9 @@ NcclHosts::Host* NcclHosts::host_of(const NcclLine& line, std::int64_t number) {
 void NcclHosts::see(const NcclLine& line, std::int64_t number) {
   Host* const host = host_of(line, number);
   if (host == nullptr) return;
-  if (line.pid >= 0 && host->pids.size() < kMostPids) host->pids.insert(line.pid);
+  if (line.pid >= 0 && host->pids.size() < kMostPids && pids_ < kMostPidsOfAll && host->pids.insert(line.pid).second) {
+    ++pids_;
+  }
   if (line.device >= 0 && host->devices.size() < 256) host->devices.insert(line.device);
 }
 

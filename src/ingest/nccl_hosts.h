@@ -46,6 +46,7 @@ class NcclHosts {
   Host* host_of(const NcclLine& line, std::int64_t number);
 
   std::map<std::string, Host, std::less<>> hosts_;  // "" = the paste names none
+  std::size_t pids_ = 0;
   bool relaxed_ordering_ = false;
 };
 

@@ -72,6 +72,8 @@ class NcclLogReader : public LineReader {
       FactRecord& record = facts.record("gpus", gpus_line_);
       for (const auto& [name, count] : gpus_) record.add(name, Fact::of(count, gpus_line_));
     }
+    if (!shell_.empty()) facts.set("shell_env", Fact::of(std::move(shell_)));
+    job_errors_.put_list(facts, "job_errors", "message");
     links_.finish(reading);
     graph_.finish(reading);
     topology_.finish(reading);
@@ -88,11 +90,33 @@ class NcclLogReader : public LineReader {
       }
     }
     const std::string_view gpu = gpu_of_rank(text);
-    if (gpu.empty()) return false;
+    if (gpu.empty()) return take_job(text, line);
     if (gpus_line_ == 0) gpus_line_ = line;
     if (gpus_.size() < 64 || gpus_.contains(gpu)) ++gpus_[std::string(gpu)];
     ++gpu_ranks_;
     return true;
+  }
+
+  // What the job around says of NCCL: its settings in commands, its errors in tracebacks.
+  bool take_job(std::string_view text, std::int64_t line) {
+    bool taken = false;
+    for (std::size_t at = 0; (at = text.find("NCCL_", at)) != std::string_view::npos; at += 5) {
+      const std::string_view word = text.substr(at, text.find_first_of(" \t;'\"\\", at) - at);
+      const std::size_t equals = word.find('=');
+      const bool begins =
+          at == 0 || text[at - 1] == ' ' || text[at - 1] == '\t' || text[at - 1] == '\'' || text[at - 1] == '"';
+      if (!begins || equals == std::string_view::npos || equals > 60 || word.size() > 400) continue;
+      taken = true;
+      if (shell_.members().size() < 200) shell_.set(word.substr(0, equals), word.substr(equals + 1), line);
+    }
+    for (const std::string_view error :
+         {"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidUsage", "ncclInvalidArgument",
+          "ncclRemoteError", "Watchdog caught collective operation timeout", "Last error:"}) {
+      if (!contains(text, error)) continue;
+      job_errors_.add(text.substr(0, 400), nullptr, line);
+      return true;
+    }
+    return taken;
   }
 
   // "Bootstrap : Using ib0:10.0.0.1<0>".
@@ -154,6 +178,8 @@ class NcclLogReader : public LineReader {
   NcclGraph graph_;
   NcclTopoLines topology_;
   std::map<std::string, std::int64_t, std::less<>> gpus_;
+  FactRecord shell_;
+  CountedTexts job_errors_;
   std::string bootstrap_;
   std::int64_t bootstrap_line_ = 0, gpus_line_ = 0, gpu_ranks_ = 0, lines_ = 0, versions_ = 0, first_line_ = 0;
   int highest_prefix_ = -1;

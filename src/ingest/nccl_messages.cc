@@ -196,9 +196,34 @@ bool NcclMessages::take_trace(const NcclLine& line, std::int64_t number) {
   return true;
 }
 
+// "NET/IB : Got completion from peer 10.0.0.1<51> with status=12 opcode=0 len=0 vendor err 129 (Recv) … hca mlx5_0",
+// newer "status=IBV_WC_RETRY_EXC_ERR(12) … vendor_err=129 req_type=Send".
+void NcclMessages::take_completion(const NcclLine& line, std::int64_t number) {
+  const std::string_view message = line.message;
+  if (!contains(message, "ompletion from peer") || !contains(message, "status=") || !completions_.wants_next()) return;
+  FactRecord row(number);
+  if (!line.host.empty()) row.set("host", line.host);
+  if (line.device >= 0) row.set("device", line.device);
+  if (const auto peer = between(message, "from peer ", " ")) row.set("peer", *peer);
+  const std::string_view status = between(message, "status=", " ").value_or("");
+  const std::size_t open = status.find('(');
+  if (open == std::string_view::npos) {
+    row.set_parsed("status", status);
+  } else {
+    row.set("status_name", status.substr(0, open));
+    row.set_parsed("status", between(status, "(", ")").value_or(""));
+  }
+  for (const std::string_view marker : {"vendor err ", "vendor_err="}) {
+    if (const auto error = between(message, marker, " ")) row.set_parsed("vendor_error", *error);
+  }
+  if (const auto hca = after(message, " hca ")) row.set("hca", hca->substr(0, hca->find(' ')));
+  completions_.add(std::move(row));
+}
+
 bool NcclMessages::take(const NcclLine& line, std::int64_t number) {
   if (line.level == NcclLevel::kWarn) {
     ++warning_count_;
+    take_completion(line, number);
     warnings_.add(line.message, &line, number);
     return true;
   }
@@ -254,6 +279,10 @@ void NcclMessages::finish(Reading& reading) {
   facts.set("warning_count", warning_count_);
   warnings_.put_list(facts, "warnings", "message");
   codes_.put_list(facts, "errors", "result");
+  if (completions_.seen() > 0) {
+    facts.set("completion_error_count", completions_.seen());
+    completions_.give(facts, "completion_errors", reading);
+  }
 }
 
 }  // namespace tare

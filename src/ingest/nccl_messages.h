@@ -55,6 +55,7 @@ class NcclMessages {
   bool take_gpu_direct(const NcclLine& line, std::int64_t number);
   bool take_collective(const NcclLine& line, std::int64_t number);
   bool take_trace(const NcclLine& line, std::int64_t number);
+  void take_completion(const NcclLine& line, std::int64_t number);
 
   struct Setting {
     std::string value;
@@ -66,6 +67,7 @@ class NcclMessages {
   std::map<std::string, std::int64_t, std::less<>> collectives_, algorithms_;
   std::int64_t cuda_driver_ = -1, cuda_line_ = 0, collectives_line_ = 0, algorithms_line_ = 0;
   std::int64_t gdr_enabled_ = 0, gdr_disabled_ = 0, gdr_line_ = 0, dma_buf_ = 0, dma_buf_line_ = 0;
+  KeptRows completions_{500};
   std::int64_t warning_count_ = 0;
 };
 

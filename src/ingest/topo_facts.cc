@@ -67,6 +67,7 @@ struct Device {
   std::int64_t line = 0;  // of its row; of the header when it has none
   const DeviceRow* row = nullptr;
   std::size_t column = 0;  // kNoColumn: a row without a column
+  bool shifted = false;    // its cells stand in wrong columns
 };
 constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
 
@@ -170,14 +171,14 @@ class Links {
         std::any_of(row.cells.begin(), row.cells.end(), [](const std::string& cell) { return is_self(cell); }) &&
         !is_self(row.cells[device.column]);
     if (self_elsewhere) {
-      shifted_.push_back(&row);
+      device.shifted = true;
       reading_.cannot_use(row.line, row.name, "its X stands in another column: links of this row are not used");
     }
   }
 
   std::string_view cell(const Device& from, const Device& to) const {
     if (from.row == nullptr || to.column == kNoColumn || to.column >= from.row->cells.size()) return {};
-    if (std::find(shifted_.begin(), shifted_.end(), from.row) != shifted_.end()) return {};
+    if (from.shifted) return {};
     const std::string_view found = from.row->cells[to.column];
     // The last cell of a row that ends early may be half a word.
     if (to.column + 1 == from.row->cells.size() && from.row->cells.size() < columns_.size() &&
@@ -209,7 +210,6 @@ class Links {
   std::vector<Device> devices_;
   std::vector<std::size_t> at_column_;
   std::map<std::string, std::size_t, std::less<>> index_;
-  std::vector<const DeviceRow*> shifted_;
   bool partial_ = false;
 };
 

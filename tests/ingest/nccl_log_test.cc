@@ -68,6 +68,8 @@ constexpr const char* kLog =
     "b2:20:22 [0] net_ib.cc:99 NCCL WARN NET/IB : Got completion from peer 10.9.9.1<41> with status=12\n"
     "b2:20:22 [0] net_ib.cc:99 NCCL WARN NET/IB : Got completion from peer 10.9.9.1<42> with status=12\n"
     "b2:20:22 [0] NCCL INFO transport/net.cc:1034 -> 6\n"
+    "export NCCL_P2P_DISABLE=1\n"
+    "torch.distributed.DistBackendError: NCCL error, ncclRemoteError: A call failed\n"
     "step 3 of the job\n";
 
 TEST(NcclLog, WhatACompetentReaderSees) {
@@ -97,6 +99,10 @@ TEST(NcclLog, WhatACompetentReaderSees) {
   EXPECT_EQ(item(facts, "warnings", 0).integer("count"), 2);
   EXPECT_EQ(item(facts, "warnings", 0).line, 20);
   EXPECT_EQ(item(facts, "errors", 0).text("result"), "ncclRemoteError");
+  EXPECT_EQ(facts.integer("completion_error_count"), 2);
+  EXPECT_EQ(item(facts, "completion_errors", 0).integer("status"), 12);
+  EXPECT_EQ(facts.find_record("shell_env")->text("NCCL_P2P_DISABLE"), "1");
+  EXPECT_EQ(facts.find_list("job_errors")->size(), 1u);
   EXPECT_EQ(facts.find_record("collectives")->integer("AllReduce"), 1);
   EXPECT_EQ(file.unused_lines, 1);
 }
