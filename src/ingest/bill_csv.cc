@@ -159,6 +159,6 @@ std::unique_ptr<LineReader> open() { return std::make_unique<BillCsv>(); }
 
 }  // namespace
 
-Format bill_csv_format() { return {"billing", "bill or price list as a table", recognise, open, nullptr}; }
+Format bill_csv_format() { return {"billing", "bill", recognise, open, nullptr}; }
 
 }  // namespace tare

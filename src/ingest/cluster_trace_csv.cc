@@ -171,7 +171,7 @@ std::unique_ptr<LineReader> open() { return std::make_unique<TraceList>(); }
 }  // namespace
 
 Format cluster_trace_csv_format() {
-  return {"kubernetes", "pods, nodes and jobs of a cluster trace", recognise, open, nullptr};
+  return {"kubernetes", "cluster trace", recognise, open, nullptr};
 }
 
 }  // namespace tare

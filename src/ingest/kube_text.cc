@@ -209,7 +209,7 @@ int recognise(const Head& head) {
 }  // namespace
 
 Format kube_text_format() {
-  return {"kubernetes", "Kubernetes objects and kubectl output", recognise, nullptr, read_document};
+  return {"kubernetes", "kubectl", recognise, nullptr, read_document};
 }
 
 }  // namespace tare

@@ -530,6 +530,6 @@ int recognise(const Head& head) {
 
 }  // namespace
 
-Format price_json_format() { return {"billing", "prices or costs as JSON", recognise, nullptr, read_document}; }
+Format price_json_format() { return {"billing", "price json", recognise, nullptr, read_document}; }
 
 }  // namespace tare

@@ -563,6 +563,6 @@ int recognise(const Head& head) {
 
 }  // namespace
 
-Format slurm_json_format() { return {"slurm", "Slurm JSON and YAML answers", recognise, nullptr, read_document}; }
+Format slurm_json_format() { return {"slurm", "slurm json", recognise, nullptr, read_document}; }
 
 }  // namespace tare

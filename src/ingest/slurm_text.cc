@@ -450,6 +450,6 @@ std::unique_ptr<LineReader> open() { return std::make_unique<SlurmText>(); }
 
 }  // namespace
 
-Format slurm_text_format() { return {"slurm", "Slurm commands, files and logs", recognise, open, nullptr}; }
+Format slurm_text_format() { return {"slurm", "slurm", recognise, open, nullptr}; }
 
 }  // namespace tare

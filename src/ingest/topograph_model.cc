@@ -155,6 +155,6 @@ int recognise(const Head& head) {
 
 }  // namespace
 
-Format topograph_model_format() { return {"kubernetes", "topograph model", recognise, nullptr, read_document}; }
+Format topograph_model_format() { return {"kubernetes", "topograph", recognise, nullptr, read_document}; }
 
 }  // namespace tare
