@@ -147,6 +147,9 @@ std::vector<Formula> bill_formulas(const std::vector<PlanOption>& options) {
       if (options.size() > 1) formula.id = option.offer.id + ": " + formula.id;
       all.push_back(std::move(formula));
     };
+    if (option.data) {
+      for (const Formula& formula : option.data->formulas) add(formula);
+    }
     for (const Formula& formula : option.run.formulas) add(formula);
     for (const BillLine& line : option.bill.lines) add(line.formula);
     for (const Formula& formula : option.bill.formulas) add(formula);

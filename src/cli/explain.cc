@@ -11,7 +11,7 @@ std::vector<Formula> formulas_of(const PlanOption& option, StepModel& model) {
   std::vector<Formula> formulas = model.explain(option.parallelism);
   if (option.data) formulas.insert(formulas.end(), option.data->formulas.begin(), option.data->formulas.end());
   formulas.insert(formulas.end(), option.run.formulas.begin(), option.run.formulas.end());
-  if (option.effective_price) formulas.push_back(*option.effective_price);
+  if (!option.effective_price.expression.empty()) formulas.push_back(option.effective_price);
   for (const BillLine& line : option.bill.lines) {
     if (!line.formula.expression.empty()) formulas.push_back(line.formula);
   }

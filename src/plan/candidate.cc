@@ -248,10 +248,6 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   option.price_usd_per_gpu_h = hourly                             ? price_usd_per_gpu_h(option.offer)
                                : option.bill.billed_gpu_hours > 0 ? option.bill.total.usd / option.bill.billed_gpu_hours
                                                                   : 0;
-  if (is_known(option.bill)) {
-    const double flops_per_s = option.step.model_flops_per_gpu * candidate.gpus / option.step.step_time_s;
-    option.effective_price = effective_price(option.bill, option.run, flops_per_s);
-  }
   option.meets_deadline =
       option.run.finishes && (!request.job.deadline_s || option.run.wall_s <= *request.job.deadline_s);
   option.meets_budget =

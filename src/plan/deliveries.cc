@@ -17,9 +17,11 @@ std::vector<DeliveryRow> deliveries_of(const PlanOption& option, const PlanReque
   input.machine = bare_machine(catalog, candidate.cluster);
   input.machine.gpus = gpus;
   input.machine.gpus_per_node = std::min(input.machine.gpus_per_node, gpus);
+  input.machine.storage_bytes_per_s = model.machine().storage_bytes_per_s;
   input.parallelism = option.parallelism;
   const Choices how{option.checkpoint, {}, 1};
   input.run = run_input(request, catalog, candidate, model.workload(), model.machine(), option.step, how);
+  if (option.data) input.run.data_local_ratio = option.data->local_ratio;
   input.bill = bill_input(option, candidate, request.job);
   // By the second: whole billing periods would hide a difference, or blow it up to an hour.
   Offer by_the_second = option.offer;

@@ -61,8 +61,6 @@ struct PlanOption {
   Run run;
   double price_usd_per_gpu_h = 0;  // as billed; for owned hardware the whole hourly cost
   std::string price_date;
-  // The whole bill by the model FLOPs it buys, cost/effective_price.h; nullopt without a bill.
-  std::optional<Formula> effective_price;
   bool meets_deadline = true;
   bool meets_budget = true;
   Bill bill;

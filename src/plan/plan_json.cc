@@ -46,7 +46,6 @@ Json to_json(const PlanOption& option) {
   // An unknown price is null: zero would be an answer.
   json["price_usd_per_gpu_h"] =
       option.price_usd_per_gpu_h > 0 ? finite_or_null(option.price_usd_per_gpu_h) : Json(nullptr);
-  if (option.effective_price) json["effective_usd_per_pflops_h"] = option.effective_price->value;
   json["price_date"] = option.price_date;
   json["price_stale"] = option.stale;
   json["fabric_assumed"] = option.fabric_assumed;

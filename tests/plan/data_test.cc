@@ -72,12 +72,12 @@ TEST(PlanData, TheWayToTheJobIsALine) {
 // The bill by the FLOPs it buys: total ÷ (tokens · model FLOPs per token ÷ 3.6e18).
 TEST(PlanData, EffectivePriceOfTheBill) {
   const PlanOption option = option_of(example());
-  ASSERT_TRUE(option.effective_price);
+  ASSERT_FALSE(option.effective_price.expression.empty());
   const double flops = option.step.model_flops_per_gpu * 64 * option.run.steps;
-  EXPECT_NEAR(option.effective_price->value, option.bill.total.usd / (flops / 3.6e18), 1e-6);
+  EXPECT_NEAR(option.effective_price.value, option.bill.total.usd / (flops / 3.6e18), 1e-6);
   // Per GPU-hour 6.88; 0.989 PFLOP/s at 46 % MFU and its goodput: around 15 to 17.
-  EXPECT_GT(option.effective_price->value, 14);
-  EXPECT_LT(option.effective_price->value, 19);
+  EXPECT_GT(option.effective_price.value, 14);
+  EXPECT_LT(option.effective_price.value, 19);
 }
 
 }  // namespace
