@@ -359,12 +359,14 @@ void add_deliveries(Document& document, const std::vector<DeliveryRow>& rows) {
   table.columns = {{"delivery", "delivery"},
                    {"step_ratio", "step", Align::kRight},
                    {"step_range", "low … high", Align::kRight},
+                   {"startup_s", "start-up", Align::kRight},
                    {"usd", "bill", Align::kRight},
                    {"usd_range", "low … high", Align::kRight}};
   for (const DeliveryRow& row : rows) {
     Row cells;
     cells.cells = {row.name, "+" + percent(row.step_ratio.base),
-                   fmt::format("{} … {}", percent(row.step_ratio.low), percent(row.step_ratio.high))};
+                   fmt::format("{} … {}", percent(row.step_ratio.low), percent(row.step_ratio.high)),
+                   fmt::format("{:+.0f} s", row.run.startup_s - rows.front().run.startup_s)};
     if (is_known(row.bill)) {
       cells.cells.push_back(signed_dollars(row.usd.base));
       cells.cells.push_back(fmt::format("{} … {}", signed_dollars(row.usd.low), signed_dollars(row.usd.high)));

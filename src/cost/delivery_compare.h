@@ -3,9 +3,9 @@
 // The same hardware, job, parallelism and price stand in every row: what differs is the delivery alone, so a row's
 // difference is what the delivery costs, not what a seller asks for it. Each end of the range takes every parameter of
 // the delivery at that end (perf/delivery.h); a bill's other ranges are not part of a difference.
-// Worked example: 64 H100, a step of 10 s on metal: a VM adds 10 · 0.015/0.985 = 0.152 s, 1.5 % (0 to 5.9), about
-// 1.5 % of the rent.
-// Thread safety: pure function.
+// Dollars are those of whole bills: a virtual machine is provisioned sooner than metal (both without a source) and
+// takes longer to initialise, so its start-up differs as well as its steps. Worked example: 64 H100, a step of 10 s on
+// metal: a VM adds 10 · 0.015/0.985 = 0.152 s, 1.5 % (0 to 5.9), about 1.5 % of the rent. Thread safety: pure function.
 #pragma once
 
 #include <string>
