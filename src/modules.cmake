@@ -22,5 +22,6 @@ set(TARE_MODULES
 set(TARE_MODULE_LIBRARIES
   "base: fmt::fmt"
   "ingest: simdjson::simdjson pugixml::pugixml yaml-cpp"
+  "cost: Threads::Threads"
   "plan: Threads::Threads"
 )

@@ -16,6 +16,7 @@
 #include "catalog/offer.h"
 #include "catalog/parameter.h"
 #include "catalog/stack.h"
+#include "catalog/step_error.h"
 
 namespace tare {
 
@@ -28,6 +29,7 @@ struct Catalog {
   std::vector<ModelArchitecture> models;
   std::vector<CostParameter> parameters;
   std::vector<SoftwareStack> stacks;
+  std::vector<StepError> step_errors;
   Diagnostics left_out;  // rows understood but not usable (a price not in USD), each with its reason
 };
 

@@ -43,8 +43,9 @@ class TableSource {
 };
 
 const std::vector<std::string>& table_names() {
-  static const std::vector<std::string> names = {"accelerators.csv", "nics.csv",       "node_types.csv", "offers.csv",
-                                                 "models.csv",       "parameters.csv", "stacks.csv"};
+  static const std::vector<std::string> names = {"accelerators.csv", "nics.csv",      "node_types.csv",
+                                                 "offers.csv",       "models.csv",    "parameters.csv",
+                                                 "stacks.csv",       "step_error.csv"};
   return names;
 }
 
@@ -163,6 +164,7 @@ Result<Catalog> load_catalog(const std::string& overlay_directory) {
   load_table(source, "models.csv", catalog.models, errors, read_models);
   load_table(source, "parameters.csv", catalog.parameters, errors, read_parameters);
   load_table(source, "stacks.csv", catalog.stacks, errors, read_stacks);
+  load_table(source, "step_error.csv", catalog.step_errors, errors, read_step_errors);
   if (!errors.empty()) return tl::unexpected(std::move(errors));
   return catalog;
 }

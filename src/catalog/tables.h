@@ -20,6 +20,7 @@ std::vector<NodeType> read_node_types(const CsvTable& table, const std::string& 
 std::vector<ModelArchitecture> read_models(const CsvTable& table, const std::string& file, DiagnosticList& diagnostics);
 std::vector<CostParameter> read_parameters(const CsvTable& table, const std::string& file, DiagnosticList& diagnostics);
 std::vector<SoftwareStack> read_stacks(const CsvTable& table, const std::string& file, DiagnosticList& diagnostics);
+std::vector<StepError> read_step_errors(const CsvTable& table, const std::string& file, DiagnosticList& diagnostics);
 
 // Reports "unknown-gpu" at `column` and returns empty when the catalog has no such accelerator; else its id.
 std::string read_gpu(TableReader& row, std::string_view column, const Catalog& known);

@@ -12,7 +12,7 @@
 //                the stack, on the GPU generation and of the configuration; sigmas from data/catalog/step_error.csv,
 //                which `validation` writes
 //   failures     N Poisson around the run's expected λ, by inversion of one uniform number, the same over all options;
-//                wall = expected wall + (N − λ) · loss, which is productive + startup + stalls + N · loss
+//                wall = (productive + startup + stalls + N · loss) ÷ (1 − share of maintenance)
 //
 // A run whose interruptions take more than they leave in a draw never ends in it: its wall and total are infinite
 // there, and so is a percentile that falls among such draws. Below P10 stands a tenth of the draws; a percentile is the
@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "cost/bill.h"
+#include "cost/percentiles.h"
 
 namespace tare {
 
@@ -53,13 +54,14 @@ struct BillToDraw {
   std::optional<double> deadline_s, budget_usd;
 };
 
-struct Percentiles {
-  double p10 = 0, p50 = 0, p90 = 0;
-};
-
 struct DrawnAmount {
   std::string id;  // of a line or a bar
   Percentiles usd;
+};
+
+struct DrawnFigure {
+  std::string id;  // of a formula of Bill::formulas: bill.energy_kwh
+  Percentiles value;
 };
 
 struct DrawnBill {
@@ -68,6 +70,7 @@ struct DrawnBill {
   std::vector<DrawnAmount> lines, waterfall;  // as in the bill
   Percentiles wall_s, goodput_ratio, failures;
   std::optional<Percentiles> it_energy_j;  // where the run has run.it_energy_j
+  std::vector<DrawnFigure> figures;        // one for each of Bill::formulas
   double finishes_probability = 1;
   std::optional<double> deadline_probability, budget_probability;  // of keeping it; where one is given
   double cheapest_probability = 1;  // among the options drawn; a tie counts for the first

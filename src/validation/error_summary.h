@@ -13,6 +13,7 @@ namespace tare {
 struct RowPrediction {
   std::string id;
   std::string source_group, gpu, precision, cluster;
+  std::string stack, generation;  // ids of the software stack and of the GPU generation
   double measured_tokens_per_s_per_gpu = 0;
   double predicted_tokens_per_s_per_gpu = 0;
   double error_ratio = 0;                      // predicted ÷ measured − 1

@@ -21,6 +21,8 @@ RowPrediction predict(const ThroughputRow& row, RowSetup setup, const Baseline& 
   prediction.source_group = row.source_group;
   prediction.gpu = setup.machine.gpu;
   prediction.precision = row.precision;
+  prediction.stack = setup.workload.stack.id;
+  prediction.generation = name_of(setup.machine.generation);
   prediction.cluster = cluster_of(row);
   prediction.measured_tokens_per_s_per_gpu = setup.measured_tokens_per_s_per_gpu;
   StepModel model(setup.workload, setup.machine);

@@ -1,0 +1,22 @@
+// Arithmetic on blocks of numbers: what a formula program is run with.
+//
+// `out` may be an operand. Thread safety: pure functions.
+#pragma once
+
+#include "base/formula_op.h"
+
+namespace tare {
+
+inline constexpr int kBlock = 256;
+struct alignas(64) Block {
+  double at[kBlock];
+};
+
+// Of two operands, either may be one number for all. Those of numbers as apply() gives them; kExp and kPow within
+// 1e-15, an exponential beyond e^±700 at that end.
+void apply(FormulaOp op, Block& out, const Block& a, const Block& b);
+void apply(FormulaOp op, Block& out, const Block& a, double b);
+void apply(FormulaOp op, Block& out, double a, const Block& b);
+void apply(FormulaOp op, Block& out, const Block& a);
+
+}  // namespace tare
