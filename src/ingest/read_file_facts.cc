@@ -37,6 +37,10 @@ std::string_view why_no_text(std::string_view head) {
   if (head.starts_with("\x1f\x8b")) return "gunzip it first";
   if (head.starts_with("\x28\xb5\x2f\xfd")) return "decompress it with zstd first";
   if (head.starts_with("PK\x03\x04")) return "unzip it first";
+  if (head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5) {
+    return "it is a Python pickle; if PyTorch's flight recorder wrote it: python3 -c \"import json, pickle, sys; "
+           "json.dump(pickle.load(open(sys.argv[1], 'rb')), sys.stdout, default=str)\" FILE > FILE.json";
+  }
   if (head.find('\0') != std::string_view::npos) return "it holds bytes that no text has; give the tool's text output";
   return {};
 }

@@ -80,6 +80,8 @@ enum Run : StepSlot {
   kLogEvery,
 };
 
+static_assert(kParams == kParamsSlot);
+
 constexpr StepKey key(std::string_view name, StepSlot slot, StepUnit unit = kNo, bool needs_unit = false,
                       bool bare = false, double scale = 1) {
   return {name, slot, unit, needs_unit, bare, scale};
@@ -190,6 +192,8 @@ constexpr StepKey kKeys[] = {
     key("seconds", kTime, kS),
     key("globalsteptime", kTime),
     key("lasttime", kTime, kS),
+
+    key("trainspeed(s/it)", kTime, kS),
 
     key("stepavg", kAverage, kNo, kNeedsUnit),
     key("avgsteptime", kAverage),
@@ -334,6 +338,8 @@ constexpr StepKey kKeys[] = {
     key("trainstepspersecond", kSteps),
     key("intervalstepspersecond", kSteps),
     key("ups", kSteps),
+    key("trainspeed(iter/s)", kSteps),
+    key("rate", kSteps, kNo, kNeedsUnit),
 
     key("tflops", kTflops, kNo, false, kBare),
     key("tflop/s", kTflops),
@@ -435,6 +441,7 @@ constexpr StepKey kKeys[] = {
     key("naniterations", kNan),
 
     key("memory", kAllocated, kNo, kNeedsUnit),
+    key("memory(gib)", kAllocated, kGib),
     key("mem", kAllocated, kNo, kNeedsUnit, kBare),
     key("gpumem", kAllocated),
     key("gpumemgb", kAllocated, kGb),
@@ -459,6 +466,8 @@ constexpr StepKey kKeys[] = {
     key("peakmem", kPeak),
     key("peakmemory", kPeak),
     key("peakmemoryallocated", kPeak),
+    key("peakmemoryalloc", kPeak),
+    key("peakmemoryreserved", kReserved),
     key("peakmemgb", kPeak, kGb),
     key("peakmemorygb", kPeak, kGb),
     key("peakmemorygib", kPeak, kGib),
@@ -530,6 +539,7 @@ constexpr StepKey kKeys[] = {
     key("sequenceparallelsize", kSp),
     key("trainbatchsize", kRunBatch),
     key("totaltrainbatchsize", kRunBatch),
+    key("totaltrainbatchsize(w/parallel,distributed&accumulation)", kRunBatch),
     key("totalbatchsize", kRunBatch),
     key("effectivebatchsize", kRunBatch),
     key("microbatchsize", kMicroBatch),

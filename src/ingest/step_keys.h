@@ -21,6 +21,7 @@ constexpr StepSlot kTimeSlot = kStepFields + 3;   // seconds or milliseconds sin
 constexpr StepSlot kRankSlot = kStepFields + 4;
 constexpr StepSlot kStepSlots = kStepFields + 5;
 constexpr StepSlot kRunSlot = 64;
+constexpr StepSlot kParamsSlot = kRunSlot + 21;  // "params" of run_fact_names()
 constexpr StepSlot slot_of(StepField field) { return static_cast<StepSlot>(field); }
 
 struct StepKey {

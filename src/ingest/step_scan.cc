@@ -50,7 +50,8 @@ bool slot_of_unit(UnitClass of, StepSlot& slot) {
 }
 
 // Makes the hit of a value whose name means `key` and behind which `unit` stands. False when they do not go together.
-bool resolve(const StepKey& key, const PrintedUnit& unit, StepHit& hit) {
+// `plain_seconds`: the program prints "time: 0.35", in seconds.
+bool resolve(const StepKey& key, const PrintedUnit& unit, StepHit& hit, bool plain_seconds = false) {
   hit.slot = key.slot;
   hit.unit = key.unit;
   hit.scale = key.scale * unit.multiplier;
@@ -63,7 +64,8 @@ bool resolve(const StepKey& key, const PrintedUnit& unit, StepHit& hit) {
       if (unit.multiplier == 1e6) hit.unit = {"mb", 1e6};
       return true;
     }
-    return !key.needs_unit;
+    if (wanted == UnitClass::kTime && unit.of == UnitClass::kMultiplier) return false;  // "1m 3s"
+    return !key.needs_unit || (plain_seconds && wanted == UnitClass::kTime);
   }
   if (unit.of == wanted) {
     if (!unit.unit.suffix.empty()) hit.unit = unit.unit;
@@ -86,6 +88,8 @@ class Scanner {
   Scanner(std::string_view text, StepHits& hits, std::size_t offset) : text_(text), hits_(hits), offset_(offset) {}
 
   void run() {
+    // OpenMMLab, Detectron2 and PyTorch's ImageNet example.
+    plain_seconds_ = contains(text_, "eta:") || contains(text_, "data_time") || contains(text_, "\tTime ");
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (is_letter(c)) {
@@ -116,7 +120,7 @@ class Scanner {
     const StepKey* const key = key_before(begin);
     PrintedUnit unit;
     if (word == "nanms") find_printed_unit("ms", unit);
-    if (key == nullptr || !resolve(*key, unit, resolved)) return;  // "number of nan iterations"
+    if (key == nullptr || !resolve(*key, unit, resolved, plain_seconds_)) return;  // "number of nan iterations"
     put(resolved, begin, at_);
     previous_ = at_;
   }
@@ -182,9 +186,16 @@ class Scanner {
       while (at_ < text_.size() && is_word(text_[at_])) ++at_;
       return;
     }
-    if (key != nullptr && resolve(*key, unit, hit)) {
+    if (key != nullptr && resolve(*key, unit, hit, plain_seconds_)) {
       put(hit, begin, end);
       if (key->slot == kStepSlot) total_behind(end);
+    } else if (key == nullptr && begin > 0 && is_bracketed(begin, end)) {
+      hit.slot = kStepSlot;  // "Epoch(train) [1][  50/1000]"
+      put(hit, begin, end);
+      total_behind(end);
+    } else if (key == nullptr && is_count_of_parameters(end)) {
+      hit.slot = kParamsSlot;
+      put(hit, begin, end);
     } else if (slot_of_unit(unit.of, hit.slot)) {
       hit.unit = unit.unit;
       hit.scale = unit.multiplier;
@@ -198,6 +209,22 @@ class Scanner {
       hit.unit = unit.unit;
       put(hit, begin, end);
     }
+  }
+
+  // "[  50/1000]", not the step of a bar, which a clock follows.
+  bool is_bracketed(std::size_t begin, std::size_t end) const {
+    std::size_t before = begin;
+    while (before > 0 && text_[before - 1] == ' ') --before;
+    if (before == 0 || text_[before - 1] != '[' || behind(end) != '/') return false;
+    std::size_t at = end + 1;
+    while (is_digit_char(behind(at))) ++at;
+    return at > end + 1 && behind(at) == ']';
+  }
+
+  // "Model llama3 8B size: 8,030,261,248 total parameters"
+  bool is_count_of_parameters(std::size_t end) const {
+    const std::string_view rest = text_.substr(end);
+    return rest.starts_with(" total parameters") || rest.starts_with(" parameters");
   }
 
   // "| 812.45 ms |"
@@ -218,6 +245,11 @@ class Scanner {
     const auto is_unit_char = [](char c) { return is_letter(c) || c == '%' || c == '/'; };
     std::size_t at = from;
     const bool glued = at < text_.size() && (is_letter(text_[at]) || text_[at] == '%');
+    if (text_.substr(from).starts_with("/gpu)")) {  // "tps 12345.6(1543.2/gpu)"
+      unit.of = UnitClass::kTokensPerSPerGpu;
+      end = from + 4;
+      return unit;
+    }
     if (!glued) {
       if (behind(at) != ' ' || !is_letter(behind(at + 1))) return unit;
       ++at;
@@ -339,6 +371,22 @@ class Scanner {
       const StepKey* const key = find_step_key(name);
       if (key != nullptr && (is_explicit || key->bare || name.starts_with("--"))) return key;
     }
+    // "Total batch size (2 x 4 x 1) = 8"
+    const std::size_t open = text_.substr(bound, end - bound).rfind('(');
+    if (is_explicit && end > bound && text_[end - 1] == ')' && open != std::string_view::npos && open > 0) {
+      std::size_t before = bound + open;
+      while (before > bound && is_blank(text_[before - 1])) --before;
+      return lookup_plain(bound, before);
+    }
+    return nullptr;
+  }
+
+  const StepKey* lookup_plain(std::size_t bound, std::size_t end) const {
+    for (std::size_t begin = bound; begin < end;) {
+      if (const StepKey* const key = find_step_key(text_.substr(begin, end - begin))) return key;
+      while (begin < end && !is_blank(text_[begin])) ++begin;
+      while (begin < end && is_blank(text_[begin])) ++begin;
+    }
     return nullptr;
   }
 
@@ -348,7 +396,7 @@ class Scanner {
     hit.end = static_cast<std::uint32_t>(end + offset_);
     if (is_time(hit.slot) && hit.unit.suffix.empty()) {
       hit.unit = {"s", 1};
-      hits_.set_unit_unstated();
+      if (!plain_seconds_) hits_.set_unit_unstated();
     }
     hits_.add(hit);
   }
@@ -356,6 +404,7 @@ class Scanner {
   std::string_view text_;
   StepHits& hits_;
   std::size_t offset_;
+  bool plain_seconds_ = false;
   std::size_t at_ = 0;
   std::size_t previous_ = 0;  // end of the value before: no name reaches over it
 };

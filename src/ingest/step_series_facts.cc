@@ -62,6 +62,19 @@ FactRecord summary_record(const StepSummary& summary, bool whole) {
   return record;
 }
 
+// Steps between rows: the one in the middle of all distances.
+std::int64_t log_interval(const StepSeries& series) {
+  std::vector<std::int64_t> distances;
+  for (std::size_t i = 1; i < series.rows.size(); ++i) {
+    const std::int64_t distance = series.rows[i].step - series.rows[i - 1].step;
+    if (series.rows[i - 1].step >= 0 && distance > 0 && distance % series.stride == 0) distances.push_back(distance);
+  }
+  if (distances.empty()) return 0;
+  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>((distances.size() - 1) / 2);
+  std::nth_element(distances.begin(), middle, distances.end());
+  return *middle / series.stride;
+}
+
 double milliseconds(double seconds) { return std::round(seconds * 1e9) / 1e6; }
 
 void add_lists(const StepSeries& series, FactRecord& facts) {
@@ -118,12 +131,7 @@ void to_facts(const StepSeries& series, FactRecord& facts) {
   if (series.first_step >= 0) facts.set("first_step", series.first_step);
   if (series.last_step >= 0) facts.set("last_step", series.last_step);
   if (series.total_steps >= 0) facts.set("total_steps", series.total_steps);
-  if (series.rows.size() > 1) {
-    const StepRow& first = series.rows[0];
-    const StepRow& second = series.rows[1];
-    const std::int64_t interval = first.step >= 0 && second.step > first.step ? second.step - first.step : 0;
-    if (interval > 0 && interval % series.stride == 0) facts.set("log_interval", interval / series.stride);
-  }
+  if (const std::int64_t interval = log_interval(series); interval > 0) facts.set("log_interval", interval);
   facts.set("last_step_line", series.last_line);
   if (series.stride > 1) facts.set("steps_thinned_to_every", series.stride);
   if (!series.tokens_scope.empty()) facts.set("tokens_per_s_scope", series.tokens_scope);

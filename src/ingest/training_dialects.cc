@@ -62,6 +62,9 @@ constexpr TrainingDialect kDialects[] = {
     {"Hugging Face Trainer", {"train_runtime"}},
     {"Hugging Face Trainer", {"'eval_loss':"}},
     {"Lightning", {"v_num="}},
+    {"torchtune", {"tokens_per_second_per_gpu", "peak_memory"}},
+    {"Levanter", {"Progress on:train"}},
+    {"CLU", {"logging_writer.py"}},
 };
 
 struct Hint {
@@ -75,7 +78,7 @@ constexpr Hint kHints[] = {
     {"llamafactory", "LLaMA-Factory"},
     {"LLaMA-Factory", "LLaMA-Factory"},
     {"***** Running training *****", "Hugging Face Trainer"},
-    {"mem-allocated-gigabytes", "Megatron-LM"},
+    {"MODEL_TFLOP/s/GPU", "Megatron-Bridge"},
     {"megatron.bridge", "Megatron-Bridge"},
     {"megatron/bridge", "Megatron-Bridge"},
     {"Megatron-Bridge", "Megatron-Bridge"},

@@ -269,7 +269,10 @@ bool TrainingLogReader::is_step(const StepHits& hits, std::uint8_t dialect, bool
   const bool has_step = (mask & bit(kStepSlot)) != 0;
   const bool rated = (mask & kSpeed) != 0;
   const bool learns = (mask & bit(StepField::kLoss)) != 0;
-  const bool evaluation = (mask & bit(StepField::kEvalLoss)) != 0 && (mask & (kSpeed | bit(StepField::kLoss))) == 0;
+  // "step 0: train loss 10.9, val loss 10.9" is an evaluation of both.
+  const bool of_unknown_text = dialect == kUnknownDialect && !json;
+  const bool evaluation = (mask & bit(StepField::kEvalLoss)) != 0 && (mask & kSpeed) == 0 &&
+                          (of_unknown_text || (mask & bit(StepField::kLoss)) == 0);
   if (evaluation) return false;
   if (has_step && (rated || (mask & kLearning) != 0)) return true;
   if (has_step && dialect != kUnknownDialect) {
@@ -283,6 +286,34 @@ bool TrainingLogReader::is_step(const StepHits& hits, std::uint8_t dialect, bool
   return rated && dialect != kUnknownDialect;
 }
 
+// Steps that stand where they have no name:
+//   0/450, SamplesPerSec=7.45          DeepSpeed: epoch and step
+//   logging_writer.py:48] [100] loss=5.321
+void TrainingLogReader::add_step_without_name(std::string_view text, std::size_t offset, std::string_view program) {
+  const char* const last = text.data() + text.size();
+  const auto add = [&](StepSlot slot, std::size_t at) {
+    StepHit hit;
+    hit.slot = slot;
+    const char* const to = parse_number(text.data() + at, last, hit.value);
+    if (to == nullptr) return;
+    hit.begin = static_cast<std::uint32_t>(at + offset);
+    hit.end = static_cast<std::uint32_t>(static_cast<std::size_t>(to - text.data()) + offset);
+    hits_.add(hit);
+  };
+  if (program == "DeepSpeed") {
+    const std::size_t rate = text.find("SamplesPerSec=");
+    if (rate == std::string_view::npos) return;
+    if (hits_.find(StepField::kSamplesPerS) == nullptr) add(slot_of(StepField::kSamplesPerS), rate + 14);
+    if (rate < 3 || text.substr(rate - 2, 2) != ", ") return;
+    std::size_t begin = rate - 2;
+    while (begin > 0 && is_digit_char(text[begin - 1])) --begin;
+    if (begin > 0 && text[begin - 1] == '/') add(kStepSlot, begin);
+  } else if (program == "CLU") {
+    const std::size_t at = text.find("] [");
+    if (at != std::string_view::npos) add(kStepSlot, at + 3);
+  }
+}
+
 bool TrainingLogReader::on_pairs(std::string_view text, std::size_t offset, const Line& line, int rank, bool may_learn,
                                  bool json, Reading& reading) {
   hits_.clear();
@@ -294,39 +325,12 @@ bool TrainingLogReader::on_pairs(std::string_view text, std::size_t offset, cons
   if (hits_.empty()) return false;
   std::uint8_t dialect = dialect_of_line(text);
   const std::string_view name = training_dialects()[dialect].name;
-  if (!json && name == "DeepSpeed" && hits_.find(kStepSlot) == nullptr) {
-    // "0/450, SamplesPerSec=7.45": epoch and step without names.
-    const std::size_t at = text.find(", SamplesPerSec=");
-    std::size_t begin = at == std::string_view::npos ? 0 : at;
-    while (begin > 0 && is_digit_char(text[begin - 1])) --begin;
-    double step = 0;
-    if (begin > 0 && text[begin - 1] == '/' && parse_number(text.data() + begin, text.data() + text.size(), step)) {
-      StepHit hit;
-      hit.slot = kStepSlot;
-      hit.value = step;
-      hit.begin = static_cast<std::uint32_t>(begin + offset);
-      hit.end = static_cast<std::uint32_t>(at + offset);
-      hits_.add(hit);
-    }
-    if (const std::size_t key = text.find("SamplesPerSec="); key != std::string_view::npos) {
-      double rate = 0;
-      const char* const from = text.data() + key + 14;
-      const char* const to = parse_number(from, text.data() + text.size(), rate);
-      if (to != nullptr && hits_.find(StepField::kSamplesPerS) == nullptr) {
-        StepHit hit;
-        hit.slot = slot_of(StepField::kSamplesPerS);
-        hit.value = rate;
-        hit.begin = static_cast<std::uint32_t>(key + 14 + offset);
-        hit.end = static_cast<std::uint32_t>(static_cast<std::size_t>(to - text.data()) + offset);
-        hits_.add(hit);
-      }
-    }
-  }
-  take_run_facts(hits_, text, line.number);
+  if (!json && hits_.find(kStepSlot) == nullptr) add_step_without_name(text, offset, name);
+  const bool told = take_run_facts(hits_, text, line.number);
   if (!is_step(hits_, dialect, json)) {
     const bool evaluation = hits_.find(StepField::kEvalLoss) != nullptr;
     if (evaluation) take_evaluation(hits_, line.number);
-    return evaluation || (hits_.find(kStepSlot) == nullptr && amend_last(hits_, line));
+    return evaluation || (hits_.find(kStepSlot) == nullptr && amend_last(hits_, line)) || told;
   }
   if (hits_.find(StepField::kEvalLoss) != nullptr) take_evaluation(hits_, line.number);
   const std::size_t track = track_of(dialect, json);
@@ -334,7 +338,7 @@ bool TrainingLogReader::on_pairs(std::string_view text, std::size_t offset, cons
   const StepHit* const micro = hits_.find(kMicroSlot);
   if (step != nullptr && micro != nullptr && step->value > 0 && !run_.contains("gradient_accumulation")) {
     const double ratio = micro->value / step->value;
-    if (ratio >= 1 && ratio == std::floor(ratio)) {
+    if (ratio > 1 && ratio == std::floor(ratio)) {
       run_["gradient_accumulation"] = {ratio, line.number, "micro steps over steps"};
     }
   }
@@ -375,10 +379,27 @@ TrainingLogReader::RankSteps& TrainingLogReader::steps_of(std::size_t index, int
   track.ranks.push_back({rank, StepSeriesBuilder(limit), 0});
   track.last = track.ranks.size() - 1;
   StepSeries& series = track.ranks.back().steps.series();
-  for (std::size_t i = 0; i < kStepFields; ++i) series.units[i] = default_unit(static_cast<StepField>(i));
   series.framework = training_dialects()[track.dialect].name;
   series.rank = rank;
   return track.ranks.back();
+}
+
+// The first unit of a field is the column's; later ones are turned into it.
+void TrainingLogReader::adopt_unit(Track& track, StepHit& hit) {
+  const StepField field = static_cast<StepField>(hit.slot);
+  StepUnit& unit = track.units[hit.slot];
+  if ((track.with_unit >> hit.slot & 1) == 0) {
+    track.with_unit |= 1u << hit.slot;
+    unit = hit.unit.suffix.empty() || field == StepField::kTflopsPerGpu ? default_unit(field) : hit.unit;
+    // A utilisation above 1 can only be in per cent.
+    if (field == StepField::kMfu && hit.unit.suffix.empty() && hit.value > 1) unit = {"percent", 0.01};
+    return;
+  }
+  const bool other = hit.unit.suffix != unit.suffix && !hit.unit.suffix.empty();
+  if (!other || !(hit.unit.factor > 0) || !(unit.factor > 0) || field == StepField::kTflopsPerGpu) return;
+  const double ratio = hit.unit.factor / unit.factor;
+  hit.value *= ratio;
+  hit.scale *= ratio;
 }
 
 void TrainingLogReader::add_hits(std::size_t index, int rank, StepHits& hits, const Line& line) {
@@ -402,19 +423,7 @@ void TrainingLogReader::add_hits(std::size_t index, int rank, StepHits& hits, co
         adjusted.add(hit);
         continue;
       }
-      StepUnit& unit = series.units[hit.slot];
-      if (!series.has(field)) {
-        if (field == StepField::kTflopsPerGpu) hit.unit = default_unit(field);
-        if (class_of(field) != UnitClass::kMemory && class_of(field) != UnitClass::kTime && hit.unit.suffix.empty()) {
-          hit.unit.factor = field == StepField::kTflopsPerGpu ? 1e12 : 1;
-        }
-        if (class_of(field) == UnitClass::kMemory && hit.unit.suffix.empty()) hit.unit.factor = kNotSaid;
-        unit = hit.unit;
-      } else if (hit.unit.suffix != unit.suffix && hit.unit.factor > 0 && unit.factor > 0 && !hit.unit.suffix.empty()) {
-        const double ratio = hit.unit.factor / unit.factor;
-        hit.value *= ratio;
-        hit.scale *= ratio;
-      }
+      adopt_unit(tracks_[index], hit);
     }
     values_[hit.slot] = hit.value;
     mask |= 1u << hit.slot;
@@ -429,7 +438,9 @@ void TrainingLogReader::add_row(std::size_t index, int rank, const double* value
                                 const Line& line) {
   if (rank < 0 && (mask & bit(kRankSlot)) != 0) rank = static_cast<int>(std::clamp(values[kRankSlot], -1.0, 1e7));
   RankSteps& one = steps_of(index, rank);
-  const std::uint32_t fields = mask & kFieldMask;
+  std::uint32_t fields = mask & kFieldMask;
+  // nanoGPT prints -100 % before it knows.
+  if ((fields & bit(StepField::kMfu)) != 0 && values[index_of(StepField::kMfu)] < 0) fields &= ~bit(StepField::kMfu);
   if (row_mask_ != fields) {
     row_.values.fill(kNotSaid);
     row_mask_ = fields;
@@ -459,6 +470,7 @@ void TrainingLogReader::add_row(std::size_t index, int rank, const double* value
   }
   one.last_mask = fields;
   const bool kept = one.steps.add(row_, fields);
+  if (ahead_line_ != 0) amend_from_ahead();
   if ((mask & bit(kTotalSlot)) != 0) series.total_steps = to_count(values[kTotalSlot]);
   if (!kept) return;
   StepRow* const row = one.steps.last_row();
@@ -469,12 +481,14 @@ void TrainingLogReader::add_row(std::size_t index, int rank, const double* value
   }
 }
 
-void TrainingLogReader::take_run_facts(const StepHits& hits, std::string_view text, std::int64_t number) {
+bool TrainingLogReader::take_run_facts(const StepHits& hits, std::string_view text, std::int64_t number) {
   const bool coordinates = contains(text, "|DP=") || contains(text, "|TP=") || contains(text, "|PP=");
   const std::span<const std::string_view> names = run_fact_names();
+  bool told = false;
   for (const StepHit& hit : hits) {
     std::string_view name;
     if (hit.slot >= kRunSlot) {
+      told = true;
       const std::size_t index = hit.slot - kRunSlot;
       if (index >= names.size()) continue;
       name = names[index];
@@ -493,11 +507,27 @@ void TrainingLogReader::take_run_facts(const StepHits& hits, std::string_view te
     }
     if (hit.finite) run_.try_emplace(std::string(name), RunFact{hit.value, number, {}});
   }
+  return told;
+}
+
+void TrainingLogReader::amend_from_ahead() {
+  const bool near = last_row_line_ - ahead_line_ <= 4;
+  ahead_line_ = 0;
+  if (!near) return;
+  Line line;
+  line.number = last_row_line_;
+  amend_last(ahead_, line);
 }
 
 // What a program prints of a step on a line of its own, behind the step's: "Effective Tera Flops per GPU: 41.94".
 bool TrainingLogReader::amend_last(const StepHits& hits, const Line& line) {
-  constexpr std::int64_t kNear = 8;  // lines
+  constexpr std::int64_t kNear = 8;                // lines
+  if (trim(line.text).starts_with("Step Time")) {  // Megatron-Bridge prints it before the step's own line
+    ahead_ = hits;
+    ahead_line_ = line.number;
+    hints_.try_emplace("Megatron-Bridge", line.number);
+    return true;
+  }
   if (rows_ == 0) return false;
   RankSteps& one = steps_of(last_track_, last_rank_);
   bool used = false;
@@ -509,14 +539,9 @@ bool TrainingLogReader::amend_last(const StepHits& hits, const Line& line) {
                        of == UnitClass::kTokensPerSPerGpu || field == StepField::kStepTime || field == StepField::kMfu;
     const bool near = line.number - last_row_line_ <= kNear;
     if (of != UnitClass::kMemory && !(speed && near)) continue;
-    StepUnit& unit = one.steps.series().units[hit.slot];
-    double value = hit.value;
-    if (!one.steps.series().has(field)) {
-      unit = hit.unit.suffix.empty() ? default_unit(field) : hit.unit;
-    } else if (hit.unit.suffix != unit.suffix && hit.unit.factor > 0 && unit.factor > 0) {
-      value *= hit.unit.factor / unit.factor;
-    }
-    one.steps.amend(field, value);
+    StepHit adopted = hit;
+    adopt_unit(tracks_[last_track_], adopted);
+    one.steps.amend(field, adopted.value);
     one.last_mask |= 1u << hit.slot;
     used = true;
   }
@@ -669,15 +694,12 @@ bool TrainingLogReader::on_block_line(std::string_view body, const Line& line, i
     ++rows_;
     ++known_rows_;
   }
-  StepSeries& series = one.steps.series();
-  StepUnit unit = key->unit;
-  const StepField as_field = static_cast<StepField>(key->slot);
-  if (!series.has(as_field)) {
-    if (unit.suffix.empty()) unit = default_unit(as_field);
-    if (class_of(as_field) == UnitClass::kPercent && unit.suffix.empty()) unit.factor = 1;
-    series.units[key->slot] = unit;
-  }
-  one.steps.amend(as_field, value * key->scale);
+  StepHit hit;
+  hit.slot = key->slot;
+  hit.value = value * key->scale;
+  hit.unit = key->unit;
+  adopt_unit(tracks_[track], hit);
+  one.steps.amend(static_cast<StepField>(key->slot), hit.value);
   one.last_mask |= field;
   return true;
 }
@@ -724,6 +746,7 @@ bool TrainingLogReader::on_other(std::string_view text, std::int64_t number) {
   }
   if (const std::string_view hint = framework_hint(text); !hint.empty()) {
     if (hints_.size() < 16) hints_.try_emplace(std::string(hint), number);
+    return true;
   }
   return false;
 }
@@ -830,31 +853,38 @@ void TrainingLogReader::add_progress(Reading& reading, bool as_steps) {
   reading.facts.set("progress", Fact::of(std::move(list)));
 }
 
+void TrainingLogReader::finish_track(std::size_t index, bool is_main, FactRecord& facts) {
+  Track& track = tracks_[index];
+  std::vector<StepSeries> all;
+  std::sort(track.ranks.begin(), track.ranks.end(),
+            [](const RankSteps& a, const RankSteps& b) { return a.rank < b.rank; });
+  for (RankSteps& one : track.ranks) {
+    one.steps.series().units = track.units;
+    all.push_back(one.steps.finish());
+  }
+  if (all.empty()) return;
+  StepSeries& first = *std::max_element(
+      all.begin(), all.end(), [](const StepSeries& a, const StepSeries& b) { return a.rows.size() < b.rows.size(); });
+  if (!is_main) {
+    tare::to_facts(first, facts.append("other_series", first.rows.empty() ? 0 : first.rows.front().line));
+    return;
+  }
+  finish_run(first);
+  for (const char* const name : {"Unsloth", "Axolotl", "LLaMA-Factory", "Megatron-Bridge", "Megatron-LLM"}) {
+    if (hints_.contains(name)) first.framework = name;
+  }
+  if (first.framework == "Megatron-LM" && hints_.contains("DeepSpeed")) first.framework = "Megatron-DeepSpeed";
+  if (first.framework.empty() && !hints_.empty()) first.framework = hints_.begin()->first;
+  tare::to_facts(first, facts);
+  add_ranks(facts, all);
+}
+
 void TrainingLogReader::finish(Reading& reading) {
   if (!wrapped_.empty()) flush_wrapped(reading);
   FactRecord& facts = reading.facts;
   const std::size_t best = main_track();
   for (std::size_t i = 0; i < tracks_.size(); ++i) {
-    std::vector<StepSeries> all;
-    std::sort(tracks_[i].ranks.begin(), tracks_[i].ranks.end(),
-              [](const RankSteps& a, const RankSteps& b) { return a.rank < b.rank; });
-    for (RankSteps& one : tracks_[i].ranks) all.push_back(one.steps.finish());
-    if (all.empty()) continue;
-    const auto first = std::max_element(
-        all.begin(), all.end(), [](const StepSeries& a, const StepSeries& b) { return a.rows.size() < b.rows.size(); });
-    if (i == best) {
-      finish_run(*first);
-      for (const char* const name : {"Unsloth", "Axolotl", "LLaMA-Factory", "Megatron-Bridge", "Megatron-LLM"}) {
-        if (hints_.contains(name)) first->framework = name;
-      }
-      if (first->framework == "Megatron-LM" && hints_.contains("DeepSpeed")) first->framework = "Megatron-DeepSpeed";
-      if (first->framework.empty() && !hints_.empty()) first->framework = hints_.begin()->first;
-      tare::to_facts(*first, facts);
-      add_ranks(facts, all);
-    } else {
-      FactRecord& other = facts.append("other_series", first->rows.empty() ? 0 : first->rows.front().line);
-      tare::to_facts(*first, other);
-    }
+    if (i == best) finish_track(i, true, facts);
   }
   const bool no_steps = tracks_.empty();
   if (no_steps && bars_ == 0) {
@@ -877,6 +907,9 @@ void TrainingLogReader::finish(Reading& reading) {
   }
   timers_.to_facts(facts);
   memory_.to_facts(facts);
+  for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    if (i != best) finish_track(i, false, facts);
+  }
   if (hints_.size() > 0) {
     for (const auto& [name, line] : hints_)
       facts.list("programs_named").push_back(Fact::of(std::string_view(name), line));

@@ -44,6 +44,8 @@ class TrainingLogReader : public LineReader {
   struct Track {
     std::uint8_t dialect = 0;
     bool json = false;
+    std::array<StepUnit, kStepFields> units{};
+    std::uint32_t with_unit = 0;  // fields whose unit is known
     std::vector<RankSteps> ranks;
     std::size_t last = 0;  // the rank that was added to last
   };
@@ -70,7 +72,10 @@ class TrainingLogReader : public LineReader {
   bool on_block_line(std::string_view body, const Line& line, int rank);
   bool on_summary(std::string_view text, std::int64_t number);
   bool on_other(std::string_view text, std::int64_t number);
-  void take_run_facts(const StepHits& hits, std::string_view text, std::int64_t number);
+  bool take_run_facts(const StepHits& hits, std::string_view text, std::int64_t number);
+  void add_step_without_name(std::string_view text, std::size_t offset, std::string_view program);
+  void adopt_unit(Track& track, StepHit& hit);
+  void amend_from_ahead();
   bool amend_last(const StepHits& hits, const Line& line);
   void take_evaluation(const StepHits& hits, std::int64_t number);
   bool is_step(const StepHits& hits, std::uint8_t dialect, bool json) const;
@@ -79,6 +84,7 @@ class TrainingLogReader : public LineReader {
   void add_hits(std::size_t track, int rank, StepHits& hits, const Line& line);
   void add_row(std::size_t track, int rank, const double* values, std::uint32_t mask, const Line& line);
   void learn(std::size_t track, std::string_view body, const StepHits& hits, bool json);
+  void finish_track(std::size_t index, bool is_main, FactRecord& facts);
   void finish_run(StepSeries& series);
   void add_ranks(FactRecord& facts, std::vector<StepSeries>& series) const;
   void add_progress(Reading& reading, bool as_steps);
@@ -112,6 +118,8 @@ class TrainingLogReader : public LineReader {
   std::map<std::string, std::int64_t, std::less<>> hints_;  // program, first line
   std::map<std::string, std::int64_t, std::less<>> hosts_;  // lines that begin with the name
   std::int64_t hosted_lines_ = 0;
+  StepHits ahead_;  // of a line that tells of the step to come
+  std::int64_t ahead_line_ = 0;
   std::size_t last_track_ = 0;  // of the row added last
   int last_rank_ = -1;
   std::int64_t last_row_line_ = 0, overflows_ = 0, first_overflow_line_ = 0;
