@@ -11,7 +11,7 @@ const FactRecord& item(const FactRecord& facts, const char* list, std::size_t at
   return found == nullptr || found->size() <= at ? none : *(*found)[at].as_record();
 }
 
-const std::string kTrace = R"({
+const std::string kTrace = R"json({
   "schemaVersion": 1,
   "deviceProperties": [
     {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85000000000, "computeMajor": 9, "numSms": 132}
@@ -24,17 +24,12 @@ const std::string kTrace = R"({
     "args": {"device": 0, "stream": 7, "grid": [1, 2, 3]}},
   {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1200.0, "dur": 50.0, "args": {"device": 0}},
   {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-                  "pid" : 0, "tid" : 20, "ts" : 1050.0, "dur" : 125.0, "args" : {
-  "device" : 0, "stream" : 20, "Collective name" : "allreduce",
-                                                   "In msg nelems" : 1048576,
-                                                   "dtype" : "BFloat16",
-                                                             "Group size" : 16,
-                                                             "Process Group Name" : "0"
-}
-},
+    "pid": 0, "tid": 20, "ts": 1050.0, "dur": 125.0,
+    "args": {"device": 0, "stream": 20, "Collective name": "allreduce", "In msg nelems": 1048576, "dtype": "BFloat16",
+             "Group size": 16, "Process Group Name": "0"}},
   {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7, "ts": 1400.0, "dur": 10.5}
   ]
-})";
+})json";
 
 TEST(Trace, AddsUpTheProfilersEvents) {
   const FileFacts file = read_text(kTrace, "rank3.pt.trace.json");
@@ -69,14 +64,14 @@ TEST(Trace, KeepsWhatStandsBeforeTheEnd) {
 
 TEST(Trace, ReadsABareList) {
   const FileFacts file = read_text(
-      R"([{"name": "a", "cat": "kernel", "ph": "X", "ts": 1, "dur": 2, "pid": 0, "tid": 0},
-          {"name": "b", "cat": "cpu_op", "ph": "X", "ts": 4, "dur": 2, "pid": 0, "tid": 0}])");
+      R"json([{"name": "a", "cat": "kernel", "ph": "X", "ts": 1, "dur": 2, "pid": 0, "tid": 0},
+          {"name": "b", "cat": "cpu_op", "ph": "X", "ts": 4, "dur": 2, "pid": 0, "tid": 0}])json");
   ASSERT_EQ(kind_of(file), "trace");
   EXPECT_EQ(facts_of(file).text("program"), "Chrome trace events");
   EXPECT_EQ(facts_of(file).number("span_us"), 5);
 }
 
-const std::string kFlight = R"({"version": "2.5", "nccl_version": "2.21.5",
+const std::string kFlight = R"json({"version": "2.5", "nccl_version": "2.21.5",
  "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}},
  "pg_status": {"0": {"last_enqueued_collective": 3, "last_started_collective": 2, "last_completed_collective": 1}},
  "entries": [
@@ -87,7 +82,7 @@ const std::string kFlight = R"({"version": "2.5", "nccl_version": "2.21.5",
   {"record_id": 1, "pg_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": 2, "op_id": 2,
    "profiling_name": "nccl:all_reduce", "time_created_ns": 1700000001000000000, "input_sizes": [[8], [2, 2]],
    "state": "scheduled", "timeout_ms": 600000, "frames": []}
- ]})";
+ ]})json";
 
 TEST(FlightRecorder, TellsWhatWasNotFinished) {
   const FileFacts file = read_text(kFlight, "nccl_trace_rank_3.json");
@@ -97,7 +92,7 @@ TEST(FlightRecorder, TellsWhatWasNotFinished) {
   EXPECT_EQ(facts.find_record("states")->integer("completed"), 1);
   EXPECT_EQ(facts.integer("unfinished_count"), 1);
   EXPECT_EQ(item(facts, "process_groups", 0).integer("outstanding"), 2);
-  EXPECT_EQ(facts.find_record("last_completed")->text("called_from"), "step (train.py:12)");
+  EXPECT_EQ(facts.find_record("last_completed")->text("called_from"), "step (train.py:12)json");
   const FactRecord& waiting = *facts.find_record("first_unfinished");
   EXPECT_EQ(waiting.integer("collective_seq_id"), 2);
   EXPECT_EQ(waiting.text("input_sizes"), "[8] [2, 2]");
