@@ -65,7 +65,7 @@ class DcgmiDmonReader : public LineReader {
   bool other_line(const Line& line, Reading& reading) {
     const PrefixedLine split = split_line_prefix(line.text);
     const std::string_view text = trim(split.text);
-    if (text.empty() || equals_ignoring_case(text, "id")) return true;
+    if (text.empty() || equals_ignoring_case(text.substr(0, text.find_first_of(" \t")), "id")) return true;
     const std::vector<std::string_view> columns = header_columns(text);
     if (!columns.empty()) {
       start(columns, line.number);

@@ -327,7 +327,7 @@ bool is_own(std::string_view name) {
 
 bool is_setting(std::string_view name, const Fact& fact) {
   if (is_own(name)) return false;
-  if (!fact.text().empty() || fact.is_unknown()) return true;
+  if (!fact.text().empty()) return true;
   return name.starts_with("pcie_gen") || name.starts_with("pcie_lanes") || name.starts_with("power_limit") ||
          name == "mem_total_mib" || name.starts_with("remapped") || name.starts_with("retired") ||
          name.starts_with("ecc_");
@@ -517,7 +517,13 @@ std::string gpu_column_name(std::string_view column) {
     unit = column.substr(open + 1, column.size() - open - 2);
     column = trim(column.substr(0, open));
   }
-  const std::string snake = snake_name(column);
+  std::string snake = snake_name(column);
+  for (const std::string_view ending :
+       {"_pct", "_mib", "_w", "_c", "_mhz"}) {  // "memory_used_MiB" of somebody's script
+    if (!unit.empty() || !snake.ends_with(ending)) continue;
+    const auto base = column_names().find(std::string_view(snake).substr(0, snake.size() - ending.size()));
+    if (base != column_names().end()) return std::string(base->second) + std::string(ending);
+  }
   const auto found = column_names().find(snake);
   std::string name = found != column_names().end() ? std::string(found->second) : composed_column(snake);
   if (const std::string_view ending = unit_ending(unit); !ending.empty()) return name + "_" + std::string(ending);

@@ -29,7 +29,8 @@ std::string snake_name(std::string_view name) {
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
     if (is_upper(c)) {
-      if (i > 0 && is_lower(name[i - 1]) && !snake.empty() && snake.back() != '_') snake += '_';
+      const bool binary = c == 'B' && i > 1 && name[i - 1] == 'i' && is_upper(name[i - 2]);  // MiB
+      if (i > 0 && !binary && is_lower(name[i - 1]) && !snake.empty() && snake.back() != '_') snake += '_';
       snake += static_cast<char>(c - 'A' + 'a');
     } else if (is_lower(c) || is_digit(c)) {
       snake += c;

@@ -17,8 +17,8 @@ namespace {
 
 std::vector<std::string_view> header_words(std::string_view text) {
   std::vector<std::string_view> words;
+  while (text.starts_with('#')) text.remove_prefix(1);  // a "#" further on is the unit of a process id
   for (std::string_view word : words_in(text)) {
-    while (word.starts_with('#')) word.remove_prefix(1);
     while (word.ends_with(',')) word.remove_suffix(1);
     if (!word.empty()) words.push_back(word);
   }
@@ -63,8 +63,7 @@ class SmiDmonReader : public LineReader {
  public:
   bool on_line(const Line& line, Reading& reading) override {
     const std::string_view text = line.text;
-    if (runs_.running() && is_row_start(text) &&
-        runs_.table().take(text, line.number) == TelemetryTable::Row::kTaken) {
+    if (runs_.running() && is_row_start(text) && runs_.table().take(text, line.number) == TelemetryTable::Row::kTaken) {
       return true;
     }
     return other_line(text, line.number, reading);
@@ -147,6 +146,8 @@ class SmiDmonReader : public LineReader {
     for (std::size_t i = 0; i < header_.size(); ++i)
       columns.push_back(column_of(header_[i], same ? units_[i] : std::string()));
     const bool rest = !columns.empty() && columns.back().printed == "command";
+    const bool processes = std::find(header_.begin(), header_.end(), "pid") != header_.end();
+    runs_.of(processes ? "process" : "gpu");
     runs_.start(header_line_, std::move(columns), commas_ ? ',' : ' ', rest);
     units_seen_ = true;
   }

@@ -6,6 +6,7 @@
 #include "ingest/nvidia_smi_query.h"
 #include "ingest/nvidia_smi_table.h"
 #include "ingest/nvidia_smi_xml.h"
+#include "ingest/rocm_smi.h"
 #include "ingest/telemetry_csv.h"
 
 namespace tare {
@@ -20,6 +21,8 @@ std::span<const Format> nvidia_smi_formats() {
       Format{"nvidia-smi", "nvidia-smi pmon", recognise_smi_pmon, open_smi_dmon},
       Format{"nvidia-smi", "nvidia-smi nvlink", recognise_smi_nvlink, open_smi_list},
       Format{"nvidia-smi", "nvidia-smi -L", recognise_smi_list, open_smi_list},
+      Format{"nvidia-smi", "rocm-smi", recognise_rocm_smi, open_rocm_smi},
+      Format{"nvidia-smi", "rocm-smi --json", recognise_rocm_smi_json, nullptr, read_rocm_smi_json},
   };
   return kFormats;
 }

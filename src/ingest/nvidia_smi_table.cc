@@ -310,9 +310,9 @@ class SmiTableReader : public LineReader {
     return true;
   }
 
-  // A count, "N/A" without ECC, "Off" where it is switched off.
+  // A count, "N/A" without ECC, "Off" where it is switched off, "On" where MIG devices have the counts.
   static void set_ecc(FactRecord& gpu, std::string_view cell, std::int64_t line) {
-    if (cell == "Off") {
+    if (cell == "Off" || cell == "On") {
       gpu.set("ecc", cell, line);
       gpu.set_unknown("ecc_uncorrectable", line);
     } else {

@@ -336,11 +336,13 @@ class GpuCsvReader : public LineReader {
       }
     }
     keyed_ = has_key;
+    runs_.end();
     if (!command_.empty()) {
       runs_.about() = FactRecord(command_line_);
       runs_.about().set("command", command_, command_line_);
       command_.clear();
     }
+    runs_.of(processes_ ? "process" : "gpu");
     runs_.start(line, std::move(columns), separator, false);
   }
 

@@ -20,6 +20,8 @@ class TelemetryRuns {
   static constexpr std::size_t kRuns = 64;
   explicit TelemetryRuns(std::string entity_name) : entity_name_(std::move(entity_name)) {}
 
+  // What the rows of the next run are of: "gpu", "process".
+  void of(std::string_view entity_name) { entity_name_ = std::string(entity_name); }
   // Ends what runs, if anything.
   void start(std::int64_t line, std::vector<TelemetryTable::Column> columns, char separator, bool last_takes_rest);
   void end();
