@@ -35,7 +35,7 @@ void set_block_device_field(FactRecord& device, std::string_view column, const F
     if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')) c = '_';
   }
   while (name.ends_with('_')) name.pop_back();
-  if (name.empty()) return;
+  if (name.empty() || device.members().size() >= 100) return;
   Fact fact = value;
   if (const std::string* const text = std::get_if<std::string>(&fact.value)) {
     const std::string trimmed(trim(*text));

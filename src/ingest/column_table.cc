@@ -40,17 +40,24 @@ bool has_letter_or_digit(std::string_view text) {
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); });
 }
 
+// No table has more columns; a line that has costs no more.
+std::vector<PlacedWord> few(std::vector<PlacedWord> words) {
+  constexpr std::size_t kColumns = 128;
+  if (words.size() > kColumns) words.resize(kColumns);
+  return words;
+}
+
 }  // namespace
 
 ColumnTable::ColumnTable(std::string_view heading_line)
-    : places_(placed_words(heading_line)), squeezed_(trim(heading_line).find("  ") == std::string_view::npos) {
+    : places_(few(placed_words(heading_line))), squeezed_(trim(heading_line).find("  ") == std::string_view::npos) {
   for (PlacedWord& word : places_) {
     headings_.emplace_back(word.text);
     word.text = {};
   }
 }
 
-ColumnTable::ColumnTable(std::string_view heading_line, std::string_view dashes) : places_(placed_words(dashes)) {
+ColumnTable::ColumnTable(std::string_view heading_line, std::string_view dashes) : places_(few(placed_words(dashes))) {
   headings_.resize(places_.size());
   for (const PlacedWord& word : placed_words(heading_line)) {
     for (std::size_t i = places_.size(); i-- > 0;) {

@@ -13,6 +13,7 @@ namespace tare {
 namespace {
 
 constexpr std::size_t kDocumentsKept = 500;
+constexpr std::size_t kMembersKept = 500;  // of a record whose names the input chooses
 
 std::string snake(std::string_view name) {
   std::string out = to_lower(trim(name));
@@ -84,7 +85,7 @@ void add_shares(const FactRecord& from, std::string_view name, FactRecord& into,
   if (shares == nullptr) return;
   FactRecord& all = into.record("latency_share_pct", shares->line);
   for (const auto& [bound, share] : shares->members()) {
-    if (!share.number()) continue;
+    if (!share.number() || all.members().size() >= kMembersKept) continue;
     const bool above = bound.starts_with(">=");
     all.set((above ? "ge_" + bound.substr(2) : "le_" + bound) + unit, share);
   }
@@ -92,6 +93,7 @@ void add_shares(const FactRecord& from, std::string_view name, FactRecord& into,
 
 void add_options(const FactRecord& from, FactRecord& into) {
   for (const auto& [name, value] : from.members()) {
+    if (into.members().size() >= kMembersKept) return;
     if (!value.as_record() && !value.as_list()) into.set(snake(name), value);
   }
 }
@@ -130,7 +132,7 @@ FactRecord job_facts(const FactRecord& from, const FactRecord* global) {
 FactRecord disk_facts(const FactRecord& from) {
   FactRecord disk(from.line);
   for (const auto& [name, value] : from.members()) {
-    if (value.as_record() || value.as_list()) continue;
+    if (value.as_record() || value.as_list() || disk.members().size() >= kMembersKept) continue;
     disk.set(name == "util" ? "util_pct" : name == "aggr_util" ? "aggr_util_pct" : snake(name), value);
   }
   return disk;

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kRunsKept = 500;
 constexpr std::size_t kReportsKept = 200;
 constexpr std::size_t kJobsKept = 1000;
+constexpr std::size_t kMembersKept = 100;  // of a record whose names the input chooses
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -85,7 +86,7 @@ void set_size(FactRecord& into, const std::string& name, std::string_view text, 
 // "min=1, max=2, avg=1.5, stdev=0.5, samples=4" under the given unit.
 void set_statistics(FactRecord& into, std::string_view text, std::string_view unit, std::int64_t line) {
   for (const auto& [key, value] : fio_pairs(text)) {
-    if (key.empty() || key.size() > 20) continue;
+    if (key.empty() || key.size() > 20 || into.members().size() >= kMembersKept) continue;
     if (key == "per") {
       if (const std::optional<Measure> share = to_measure(value)) into.set("share_pct", share->value, line);
     } else if (value.ends_with('.')) {
@@ -104,7 +105,7 @@ void set_shares(FactRecord& into, std::string_view text, std::string_view prefix
     const bool above = key.starts_with(">=");
     if (above) key.remove_prefix(2);
     const std::optional<Measure> share = to_measure(value);
-    if (!share || key.empty() || key.size() > 8) continue;
+    if (!share || key.empty() || key.size() > 8 || into.members().size() >= kMembersKept) continue;
     into.set((above ? "ge_" : std::string(prefix)) + std::string(key) + std::string(unit), share->value, line);
   }
 }
@@ -429,7 +430,7 @@ class FioReader : public LineReader {
     disk.set("name", trim(text.substr(0, text.find(": ios="))));
     for (const auto& [key, value] : fio_pairs(text.substr(text.find(": ios=") + 2))) {
       const std::size_t slash = value.find('/');
-      if (key.empty() || key.size() > 20) continue;
+      if (key.empty() || key.size() > 20 || disk.members().size() >= kMembersKept) continue;
       if (slash != std::string_view::npos) {
         disk.set_parsed("read_" + std::string(key), value.substr(0, slash));
         disk.set_parsed("write_" + std::string(key), value.substr(slash + 1));
@@ -479,6 +480,7 @@ class FioReader : public LineReader {
     for (const auto& [key, value] : fio_pairs(text.substr(1))) {
       const std::size_t th = key.find("th");
       if (th == std::string_view::npos || th > 12 || !value.starts_with('[')) continue;
+      if (into.members().size() >= kMembersKept) break;
       const std::string_view number = value.substr(1, value.find(']') - 1);
       if (const std::optional<double> time = fio_count(number)) {
         set_number(into, percentile_name(key.substr(0, th)), *time, line);

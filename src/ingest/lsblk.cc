@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 40> kColumns = {
 
 bool is_heading(std::string_view line) {
   const std::vector<std::string_view> words = words_in(line);
-  if (words.size() < 2) return false;
+  if (words.size() < 2 || words.size() > 64) return false;
   const bool named = std::find(words.begin(), words.end(), "NAME") != words.end() ||
                      std::find(words.begin(), words.end(), "KNAME") != words.end();
   if (!named) return false;
@@ -179,7 +179,7 @@ void add_devices(const std::vector<Fact>& from, std::vector<Fact>& into) {
         for (const Fact& item : *value.as_list()) {
           if (!item.is_unknown()) items.push_back(item);
         }
-        device.set(name, Fact::of(std::move(items), value.line));
+        if (device.members().size() < 100) device.set(name, Fact::of(std::move(items), value.line));
       } else if (value.as_record() == nullptr) {
         set_block_device_field(device, name, value);
       }

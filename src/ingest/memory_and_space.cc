@@ -18,7 +18,7 @@ bool is_free_heading(std::string_view line) {
          (contains(line, "buff/cache") || contains(line, "buffers")) && !contains(line, ":");
 }
 bool is_df_heading(std::string_view line) {
-  return trim(line).starts_with("Filesystem") && contains(line, "Mounted on");
+  return trim(line).starts_with("Filesystem") && contains(line, "Mounted on") && words_in(line).size() < 32;
 }
 
 class FreeReader : public LineReader {

@@ -128,12 +128,15 @@ FactRecord run_facts(const FactRecord& root) {
       const std::size_t equals = text.find('=');
       if (equals == std::string_view::npos) continue;
       if (!text.starts_with("NCCL_") && !text.starts_with("CUDA_VISIBLE") && !text.starts_with("UCX_")) continue;
-      facts.record("environment", variable.line).set(text.substr(0, equals), text.substr(equals + 1), variable.line);
+      FactRecord& environment = facts.record("environment", variable.line);
+      if (environment.members().size() >= 500) break;
+      environment.set(text.substr(0, equals), text.substr(equals + 1), variable.line);
     }
   }
   if (const FactRecord* const config = root.find_record("config")) {
     FactRecord parameters(config->line);
     for (const auto& [name, value] : config->members()) {
+      if (parameters.members().size() >= 100) break;
       if (value.as_list() == nullptr && value.as_record() == nullptr) copy(*config, name, parameters, name);
     }
     facts.set("parameters", Fact::of(std::move(parameters)));

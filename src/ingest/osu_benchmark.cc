@@ -91,7 +91,7 @@ class OsuReader : public LineReader {
 
   bool on_row(std::string_view text, std::int64_t line) {
     const std::vector<std::string_view> words = words_in(text);
-    if (words.empty()) return false;
+    if (words.empty() || words.size() > 64) return false;
     for (const std::string_view word : words) {
       if (!to_number(word)) return false;
     }
