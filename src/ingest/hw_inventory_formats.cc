@@ -3,6 +3,7 @@
 #include "ingest/lsblk.h"
 #include "ingest/lscpu.h"
 #include "ingest/lspci.h"
+#include "ingest/lspci_tree.h"
 #include "ingest/lstopo_text.h"
 #include "ingest/lstopo_xml.h"
 #include "ingest/memory_and_space.h"
@@ -23,6 +24,7 @@ std::span<const Format> hw_inventory_formats() {
       {"hw-inventory", "nvme list", recognise_nvme_list, open_nvme_list, nullptr},
       {"hw-inventory", "nvme list -o json", recognise_nvme_list_json, nullptr, read_nvme_list_json},
       {"hw-inventory", "lspci", recognise_lspci, open_lspci, nullptr},
+      {"hw-inventory", "lspci -t", recognise_lspci_tree, open_lspci_tree, nullptr},
       {"hw-inventory", "lstopo XML", recognise_lstopo_xml, nullptr, read_lstopo_xml},
       {"hw-inventory", "lstopo", recognise_lstopo_text, open_lstopo_text, nullptr},
       {"hw-inventory", "dmidecode", recognise_dmidecode, open_dmidecode, nullptr},

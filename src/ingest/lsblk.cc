@@ -18,11 +18,15 @@ namespace {
 
 constexpr std::size_t kDevicesKept = 20'000;
 
-constexpr std::array<std::string_view, 40> kColumns = {
-    "NAME",  "KNAME",   "PATH",    "MAJ:MIN", "FSAVAIL",  "FSSIZE",   "FSTYPE",     "FSUSED", "FSUSE%",      "FSVER",
-    "LABEL", "UUID",    "PTUUID",  "PTTYPE",  "PARTTYPE", "PARTUUID", "RA",         "RO",     "RM",          "HOTPLUG",
-    "MODEL", "SERIAL",  "SIZE",    "STATE",   "OWNER",    "GROUP",    "MODE",       "ROTA",   "TRAN",        "TYPE",
-    "SCHED", "RQ-SIZE", "PHY-SEC", "LOG-SEC", "WWN",      "HCTL",     "MOUNTPOINT", "VENDOR", "MOUNTPOINTS", "REV"};
+constexpr std::array<std::string_view, 58> kColumns = {
+    "NAME",         "KNAME",      "PATH",        "MAJ:MIN",   "FSAVAIL",   "FSSIZE",  "FSTYPE",     "FSUSED",
+    "FSUSE%",       "FSVER",      "FSROOTS",     "LABEL",     "UUID",      "PTUUID",  "PTTYPE",     "PARTTYPE",
+    "PARTTYPENAME", "PARTLABEL",  "PARTUUID",    "PARTFLAGS", "RA",        "RO",      "RM",         "HOTPLUG",
+    "MODEL",        "SERIAL",     "SIZE",        "STATE",     "OWNER",     "GROUP",   "MODE",       "ROTA",
+    "TRAN",         "TYPE",       "SCHED",       "RQ-SIZE",   "PHY-SEC",   "LOG-SEC", "MIN-IO",     "OPT-IO",
+    "ALIGNMENT",    "DISC-ALN",   "DISC-GRAN",   "DISC-MAX",  "DISC-ZERO", "WSAME",   "RAND",       "WWN",
+    "HCTL",         "MOUNTPOINT", "MOUNTPOINTS", "VENDOR",    "REV",       "PKNAME",  "SUBSYSTEMS", "ZONED",
+    "DAX",          "START"};
 
 bool is_heading(std::string_view line) {
   const std::vector<std::string_view> words = words_in(line);

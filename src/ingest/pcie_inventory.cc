@@ -13,7 +13,8 @@ namespace {
 bool is_identity(std::string_view field) {
   return field == "index" || field == "name" || field == "gpu_name" || field == "uuid" || field == "gpu_uuid" ||
          field == "serial" || field == "gpu_serial" || field == "count" || field == "driver_version" ||
-         field == "vbios_version" || field == "gpu_bus_id" || field.starts_with("pci.");
+         field == "vbios_version" || field == "gpu_bus_id" || field == "timestamp" || field == "pstate" ||
+         field == "memory.total" || field == "compute_cap" || field.starts_with("pci.");
 }
 
 bool is_pcie_header(std::string_view line) {

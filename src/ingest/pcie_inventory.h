@@ -1,4 +1,5 @@
-// nvidia-smi --query-gpu asked for nothing but names and PCIe links: an inventory, read as such a CSV is anywhere.
+// nvidia-smi --query-gpu asked for PCIe links and what does not change with the load: an inventory, read as such a CSV
+// is anywhere.
 #pragma once
 
 #include "ingest/format.h"

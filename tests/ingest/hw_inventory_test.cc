@@ -212,6 +212,26 @@ TEST(Lspci, FragmentsOfGrep) {
   EXPECT_TRUE(item(facts_of(bare), "devices", 0).find("address")->is_unknown());
 }
 
+TEST(LspciTree, DevicesHangOnTheirBridges) {
+  const FileFacts file = read_text(
+      "-+-[0000:40]-+-00.0  ACME Root\n"
+      " |           +-01.1-[41-44]----00.0-[42-44]--+-00.0-[43]----00.0  NVIDIA Corporation GH999\n"
+      " |           |                               \\-01.0-[44]----00.0  ACME NIC\n"
+      " |           \\-02.0  ACME Other\n"
+      " \\-[0000:00]-+-00.0  ACME Root Two\n");
+  ASSERT_EQ(kind_of(file), "hw-inventory");
+  const FactRecord& facts = facts_of(file);
+  EXPECT_EQ(facts.integer("device_count"), 9);
+  EXPECT_EQ(facts.integer("nvidia_device_count"), 1);
+  std::vector<std::string> addresses;
+  for (const Fact& device : *facts.find_list("devices")) addresses.emplace_back(device.as_record()->text("address"));
+  EXPECT_THAT(addresses, ElementsAre("0000:40:00.0", "0000:40:01.1", "0000:41:00.0", "0000:42:00.0", "0000:43:00.0",
+                                     "0000:42:01.0", "0000:44:00.0", "0000:40:02.0", "0000:00:00.0"));
+  EXPECT_EQ(item(facts, "devices", 4).text("parent"), "0000:42:00.0");
+  EXPECT_EQ(item(facts, "devices", 6).text("parent"), "0000:42:01.0");
+  EXPECT_FALSE(item(facts, "devices", 7).has("parent"));
+}
+
 TEST(LstopoXml, MachineAndLocality) {
   const FileFacts file = read_text(
       "<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n"
