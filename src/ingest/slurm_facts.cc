@@ -27,12 +27,6 @@ void give_counts(FactRecord& facts, std::string_view name, const std::map<std::s
   for (const auto& [key, count] : counts) record.add(key, Fact::of(count));
 }
 
-// "CANCELLED by 1000" -> CANCELLED.
-std::string state_key(const FactRecord& job) {
-  const std::string_view state = job.text("state");
-  return std::string(state.substr(0, state.find(' ')));
-}
-
 }  // namespace
 
 void SlurmFacts::add_output(std::string_view output, std::string_view command, std::int64_t line) {
@@ -44,7 +38,8 @@ void SlurmFacts::add_output(std::string_view output, std::string_view command, s
 }
 
 void SlurmFacts::add_job(FactRecord job) {
-  const std::string state = state_key(job);
+  const std::string state = job_state_name(job.text("state"));
+  if (!state.empty() && state != job.text("state")) job.set("state_name", state, job.find("state")->line);
   if (!state.empty()) count_in(jobs_by_state_, state);
   if (const std::optional<std::int64_t> gpus = job.integer("gpus")) {
     count_in(gpus_by_state_, state.empty() ? "(no state)" : state, *gpus);

@@ -469,7 +469,7 @@ class SlurmAnswer {
       if (list == nullptr) continue;
       std::int64_t nodes = 0;
       for (const Fact& one : *list) {
-        if (one.as_record() == nullptr) continue;
+        if (one.as_record() == nullptr || one.as_record()->has("switch_count")) continue;
         nodes = std::min<std::int64_t>(nodes + one.as_record()->integer("node_count").value_or(0), 1'000'000'000);
       }
       reading_.facts.set(name == "blocks" ? "block_count" : "switch_count", static_cast<std::int64_t>(list->size()));

@@ -79,6 +79,8 @@ constexpr auto kKnown = std::to_array<Known>({
     {"TotalNodes", "node_count"},
     {"SocketsPerBoard", "sockets_per_board"},
     {"QOS", "qos"},
+    {"QoS", "qos"},
+    {"UpTime", "up_time"},
 });
 
 std::string name_of(std::string_view key) {

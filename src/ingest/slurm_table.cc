@@ -187,13 +187,32 @@ std::vector<std::string_view> SlurmTable::cells(std::string_view line) const {
   std::vector<std::string_view> words = words_in(line);
   if (exact_) return by_place(line);
   if (words.size() == columns_.size()) return words;
-  if (!collapsed_) return by_place(line);
-  if (words.size() > columns_.size()) {  // what is too much belongs to the last column, or to the only one with blanks
-    const std::string_view last = words[columns_.size() - 1];
-    words.resize(columns_.size());
-    words.back() = trim(line.substr(static_cast<std::size_t>(last.data() - line.data())));
+  if (words.size() > columns_.size() && takes_the_rest(columns_.back().name)) {
+    const std::vector<std::string_view> joined = rest_joined(words, line);
+    if (why_no_row(joined).empty() && numbers_fit(joined)) return joined;
   }
+  if (!collapsed_) return by_place(line);
+  return words.size() > columns_.size() ? rest_joined(words, line) : words;
+}
+
+// What is too much belongs to the last column.
+std::vector<std::string_view> SlurmTable::rest_joined(std::vector<std::string_view> words,
+                                                      std::string_view line) const {
+  const std::string_view last = words[columns_.size() - 1];
+  words.resize(columns_.size());
+  words.back() = trim(line.substr(static_cast<std::size_t>(last.data() - line.data())));
   return words;
+}
+
+bool SlurmTable::numbers_fit(const std::vector<std::string_view>& cells) const {
+  for (std::size_t i = 0; i < cells.size() && i < columns_.size(); ++i) {
+    const std::string_view name = columns_[i].name;
+    const bool number =
+        name == "cpus" || name == "memory_mb" || name == "weight" || name == "tmp_disk_mb" || name == "node_count";
+    if (number && !says_unknown(cells[i]) && (cells[i].front() < '0' || cells[i].front() > '9')) return false;
+    if ((name == "elapsed" || name == "time_left") && !slurm_seconds(cells[i]) && !says_unknown(cells[i])) return false;
+  }
+  return true;
 }
 
 std::string_view SlurmTable::why_no_row(const std::vector<std::string_view>& cells) const {

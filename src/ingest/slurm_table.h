@@ -37,6 +37,8 @@ class SlurmTable {
   std::vector<std::string_view> cells(std::string_view line) const;
   std::vector<std::string_view> separated(std::string_view line) const;
   std::vector<std::string_view> by_place(std::string_view line) const;
+  std::vector<std::string_view> rest_joined(std::vector<std::string_view> words, std::string_view line) const;
+  bool numbers_fit(const std::vector<std::string_view>& cells) const;
   std::size_t border(std::string_view line, std::size_t column, std::size_t from) const;
   std::string_view why_no_row(const std::vector<std::string_view>& cells) const;
 

@@ -1,6 +1,7 @@
 #include "ingest/slurm_text.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "ingest/json_tree.h"
@@ -42,8 +43,11 @@ std::string_view source_of_record(std::string_view text) {
   if (text.starts_with("SwitchName=") || text.starts_with("BlockName=")) return "topology";
   if (text.starts_with("Name=") || contains(text, " Name=")) return "gres.conf";
   if (text.starts_with("ReservationName=")) return "scontrol show reservation";
-  if (text.starts_with("NodeName=") && (contains(text, " Arch=") || contains(text, "CoresPerSocket="))) {
-    return contains(text, "Gres=") || contains(text, "State=UNKNOWN") ? "slurm.conf" : "scontrol show node";
+  if (text.starts_with("NodeName=") && (contains(text, " Arch=") || contains(text, "CPUAlloc=")))
+    return "scontrol show node";
+  if (text.starts_with("NodeName=") && contains(text, "SocketsPerBoard=") && !contains(text, "Gres=") &&
+      !contains(text, "State=")) {
+    return "slurmd -C";
   }
   if (contains(text, "Nodes=") || contains(text, "CPUs=")) return "slurm.conf";
   return "scontrol show";
@@ -54,7 +58,7 @@ std::string_view without_host(std::string_view text) {
   const std::size_t colon = text.substr(0, 80).find(": ");
   if (colon == std::string_view::npos || text.substr(0, colon).find(' ') != std::string_view::npos) return text;
   const std::string_view rest = trim(text.substr(colon + 2));
-  return begins_record(rest) || is_gres_conf(rest) ? rest : text;
+  return begins_record(rest) || is_gres_conf(rest) || rest.starts_with("UpTime=") ? rest : text;
 }
 
 // A member of a JSON line whose value alone says what it is.
@@ -90,6 +94,7 @@ class SlurmText : public LineReader {
  private:
   bool take(std::string_view line, std::int64_t number, Reading& reading);
   bool take_comment(std::string_view text, std::int64_t number);
+  void take_batch_option(std::string_view text, std::int64_t number);
   bool take_pairs(std::string_view line, std::string_view text, std::int64_t number);
   bool take_setting(std::string_view text, std::int64_t number);
   bool take_json(std::string_view text, std::int64_t number);
@@ -115,23 +120,50 @@ class SlurmText : public LineReader {
   std::int64_t json_rows_ = 0;
 };
 
+// "--gres=gpu:h100:8", "-t 2:00:00", "--exclusive" of an #SBATCH line.
+void SlurmText::take_batch_option(std::string_view text, std::int64_t number) {
+  FactRecord& batch = facts_.more().record("sbatch", number);
+  text = trim(text.substr(0, text.find(" #")));
+  const std::size_t begin = text.find_first_not_of('-');
+  if (!text.starts_with('-') || begin == std::string_view::npos || batch.members().size() > 100) return;
+  const std::size_t cut = std::min(text.find_first_of("= \t", begin), text.size());
+  std::string name = slurm_fact_name(text.substr(begin, cut - begin));
+  const std::string_view value = cut < text.size() ? trim(text.substr(cut + 1)) : std::string_view();
+  struct Short {
+    std::string_view letter;
+    std::string_view name;
+  };
+  static constexpr auto kShort = std::to_array<Short>({{"N", "nodes"},
+                                                       {"n", "ntasks"},
+                                                       {"t", "time"},
+                                                       {"p", "partition"},
+                                                       {"J", "job_name"},
+                                                       {"c", "cpus_per_task"},
+                                                       {"G", "gpus"},
+                                                       {"A", "account"},
+                                                       {"q", "qos"},
+                                                       {"w", "nodelist"},
+                                                       {"x", "exclude"},
+                                                       {"C", "constraint"},
+                                                       {"o", "output"},
+                                                       {"e", "error"}});
+  if (begin == 1) {
+    for (const Short& one : kShort) {
+      if (one.letter == text.substr(1, cut - 1)) name = std::string(one.name);
+    }
+  }
+  if (name.empty()) return;
+  if (value.empty()) {
+    batch.set(name, true, number);
+  } else {
+    batch.set_parsed(name, value, number);
+  }
+  if (name == "gres") add_gpus(batch, parse_gres(value), "per_node_", number);
+}
+
 bool SlurmText::take_comment(std::string_view text, std::int64_t number) {
   if (text.starts_with("#SBATCH")) {
-    FactRecord& batch = facts_.more().record("sbatch", number);
-    for (const std::string_view word : words_in(text.substr(7))) {
-      if (!word.starts_with('-') || batch.members().size() > 100) continue;
-      const std::size_t begin = word.find_first_not_of('-');
-      const std::size_t equal = word.find('=');
-      if (begin == std::string_view::npos) continue;
-      const std::string name =
-          slurm_fact_name(word.substr(begin, equal == std::string_view::npos ? equal : equal - begin));
-      if (equal != std::string_view::npos) {
-        batch.set_parsed(name, word.substr(equal + 1), number);
-        if (name == "gres") add_gpus(batch, parse_gres(word.substr(equal + 1)), "per_node_", number);
-      } else if (const auto value = after(text, word)) {
-        batch.set_parsed(name, value->substr(0, value->find_first_of(" \t#")), number);
-      }
-    }
+    take_batch_option(trim(text.substr(7)), number);
     return true;
   }
   comment_ = std::string(
@@ -329,6 +361,14 @@ bool SlurmText::take(std::string_view line, std::int64_t number, Reading& readin
   }
   if (table_ && take_row(line, number, reading)) return true;
   if (take_named_lines(text, number)) return true;
+  if (text.starts_with("Slurmctld(") && contains(text, " is ")) {
+    FactRecord controller(number);
+    controller.set("role", *between(text, "(", ")"));
+    controller.set("host", between(text, " at ", " is").value_or(""));
+    controller.set("state", *after(text, " is "));
+    facts_.append("controllers", std::move(controller));
+    return true;
+  }
   if (text.starts_with("slurm ") && words_in(text).size() == 2 && text.find('.') != text.npos) {
     facts_.more().set("slurm_version", trim(text.substr(6)), number);
     return true;
@@ -382,6 +422,8 @@ void add_sums(FactRecord& facts) {
     if (list == nullptr) continue;
     std::int64_t nodes = 0;
     for (const Fact& one : *list) {
+      // A switch over others repeats their nodes.
+      if (one.as_record()->has("switch_count")) continue;
       nodes = std::min<std::int64_t>(nodes + one.as_record()->integer("node_count").value_or(0), 1'000'000'000);
     }
     facts.set(name == "blocks" ? "block_count" : "switch_count", static_cast<std::int64_t>(list->size()));
@@ -415,7 +457,7 @@ int recognise(const Head& head) {
     if (begins_record(text) || is_gres_conf(text) || text.starts_with("#SBATCH") ||
         (equal != text.npos && equal < 40 && is_slurm_setting(trim(text.substr(0, equal)))) ||
         text.starts_with("Configuration data as of") || text.starts_with("sdiag output at") ||
-        text.starts_with("GRES[")) {
+        text.starts_with("GRES[") || (text.starts_with("Job ID: ") && contains(head.text, "CPU Efficiency:"))) {
       is = true;
     } else if (in_record && (line.front() == ' ' || line.front() == '\t') && !slurm_pairs(text, true).empty()) {
       ++own;

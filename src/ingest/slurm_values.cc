@@ -276,70 +276,48 @@ std::string node_state_name(std::string_view text, std::vector<std::string_view>
   return name;
 }
 
-bool is_job_state(std::string_view text) {
-  static constexpr auto kStates = std::to_array<std::string_view>({"PENDING",
-                                                                   "RUNNING",
-                                                                   "SUSPENDED",
-                                                                   "COMPLETING",
-                                                                   "COMPLETED",
-                                                                   "CONFIGURING",
-                                                                   "CANCELLED",
-                                                                   "FAILED",
-                                                                   "TIMEOUT",
-                                                                   "PREEMPTED",
-                                                                   "NODE_FAIL",
-                                                                   "BOOT_FAIL",
-                                                                   "OUT_OF_MEMORY",
-                                                                   "DEADLINE",
-                                                                   "REQUEUED",
-                                                                   "RESIZING",
-                                                                   "REVOKED",
-                                                                   "SIGNALING",
-                                                                   "SPECIAL_EXIT",
-                                                                   "STAGE_OUT",
-                                                                   "STOPPED",
-                                                                   "REQUEUE_FED",
-                                                                   "REQUEUE_HOLD",
-                                                                   "RESV_DEL_HOLD",
-                                                                   "PD",
-                                                                   "R",
-                                                                   "S",
-                                                                   "CG",
-                                                                   "CD",
-                                                                   "CF",
-                                                                   "CA",
-                                                                   "F",
-                                                                   "TO",
-                                                                   "PR",
-                                                                   "NF",
-                                                                   "BF",
-                                                                   "OOM",
-                                                                   "DL",
-                                                                   "RQ",
-                                                                   "RS",
-                                                                   "RV",
-                                                                   "SI",
-                                                                   "SE",
-                                                                   "SO",
-                                                                   "ST",
-                                                                   "RF",
-                                                                   "RH",
-                                                                   "RD",
-                                                                   "OUT_OF_ME+",
-                                                                   "CANCELLED+",
-                                                                   "COMPLETI+",
-                                                                   "NODE_FAI+",
-                                                                   "LAUNCH_FAILED"});
+namespace {
+
+struct JobState {
+  std::string_view name;
+  std::string_view compact;
+};
+constexpr auto kJobStates = std::to_array<JobState>({
+    {"PENDING", "PD"},        {"RUNNING", "R"},        {"SUSPENDED", "S"},     {"COMPLETING", "CG"},
+    {"COMPLETED", "CD"},      {"CONFIGURING", "CF"},   {"CANCELLED", "CA"},    {"FAILED", "F"},
+    {"TIMEOUT", "TO"},        {"PREEMPTED", "PR"},     {"NODE_FAIL", "NF"},    {"BOOT_FAIL", "BF"},
+    {"OUT_OF_MEMORY", "OOM"}, {"DEADLINE", "DL"},      {"REQUEUED", "RQ"},     {"RESIZING", "RS"},
+    {"REVOKED", "RV"},        {"SIGNALING", "SI"},     {"SPECIAL_EXIT", "SE"}, {"STAGE_OUT", "SO"},
+    {"STOPPED", "ST"},        {"REQUEUE_FED", "RF"},   {"REQUEUE_HOLD", "RH"}, {"RESV_DEL_HOLD", "RD"},
+    {"LAUNCH_FAILED", "LF"},  {"RECONFIG_FAIL", "RC"}, {"EXPEDITING", "EX"},
+});
+
+// nullptr when it is no state.
+const JobState* find_job_state(std::string_view text) {
   text = trim(text);
   const std::string_view word = text.substr(0, text.find_first_of(" ,"));
-  if (std::any_of(kStates.begin(), kStates.end(), [&](std::string_view s) { return equals_ignoring_case(s, word); })) {
-    return true;
+  for (const JobState& state : kJobStates) {
+    if (equals_ignoring_case(state.name, word) || equals_ignoring_case(state.compact, word)) return &state;
   }
   // Cut to the column ("CANCELL", "OUT_OF_M+").
   const std::string_view stem = word.ends_with('+') ? word.substr(0, word.size() - 1) : word;
-  return stem.size() >= 4 && std::any_of(kStates.begin(), kStates.end(), [&](std::string_view s) {
-           return s.size() > stem.size() && equals_ignoring_case(s.substr(0, stem.size()), stem);
-         });
+  if (stem.size() < 4) return nullptr;
+  for (const JobState& state : kJobStates) {
+    if (state.name.size() >= stem.size() && equals_ignoring_case(state.name.substr(0, stem.size()), stem))
+      return &state;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_job_state(std::string_view text) { return find_job_state(text) != nullptr; }
+
+std::string job_state_name(std::string_view text) {
+  const JobState* const state = find_job_state(text);
+  if (state != nullptr) return std::string(state->name);
+  text = trim(text);
+  return std::string(text.substr(0, text.find_first_of(" ,")));
 }
 
 std::string slurm_fact_name(std::string_view key) {

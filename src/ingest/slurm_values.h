@@ -38,6 +38,9 @@ std::optional<double> slurm_seconds(std::string_view text);
 // a node. `flags` gets what the suffixes mean ("pending reboot").
 std::string node_state_name(std::string_view text, std::vector<std::string_view>* flags = nullptr);
 bool is_job_state(std::string_view text);
+// The long name of a job's state, also of one that was cut: "PD" -> PENDING, "OUT_OF_ME+" -> OUT_OF_MEMORY, "CANCELLED
+// by 1000" -> CANCELLED; the first word as it is when it is none.
+std::string job_state_name(std::string_view text);
 
 // "CPUAlloc" -> cpu_alloc, "CPUs/Task" -> cpus_task, "NtasksPerN:B:S:C" -> ntasks_per_n_b_s_c.
 std::string slurm_fact_name(std::string_view key);
