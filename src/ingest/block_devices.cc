@@ -71,7 +71,7 @@ void summarise_block_devices(Reading& reading) {
     std::string type(device.text("type"));
     if (type.empty() && !device.has("type")) {
       // The column was not asked for: what hangs on nothing is a disk.
-      type = name.starts_with("loop") ? "loop" : device.has("parent") ? "part" : "disk";
+      type = name.starts_with("loop") ? "loop" : device.has("parent") ? "child" : "disk";
     }
     if (!type.empty()) ++types[type];
     if (type != "disk") continue;

@@ -207,7 +207,9 @@ void add_summary(FactRecord& facts, const CollectiveRun& run) {
   }
   if (run.out_of_bounds) facts.set("out_of_bounds", *run.out_of_bounds, run.summary_line);
   if (!run.status.empty()) facts.set("status", run.status, run.summary_line);
-  if (run.rows.seen() > 0 && !run.widest.float_errors && run.columns.wrong) {
+  if (run.rows.seen() > 0 && run.columns.wrong && run.checked_rows == 0) {
+    facts.set_unknown("rows_with_wrong_values");
+  } else if (run.checked_rows > 0) {
     facts.set("rows_with_wrong_values", run.wrong_rows);
     facts.set("wrong_values", run.wrong_values);
   }
@@ -229,9 +231,11 @@ void CollectiveRun::add(CollectiveCells row) {
   see(row.out, false);
   see(row.in, true);
   bool wrong = false;
+  bool checked = false;
   for (const CollectiveSide* side : {&row.out, &row.in}) {
     if (!side->errors) continue;
     if (columns.wrong && !row.float_errors) {
+      checked = true;
       wrong = wrong || *side->errors > 0;
       wrong_values += *side->errors;
     } else if (!largest_deviation || *side->errors > *largest_deviation) {
@@ -239,6 +243,7 @@ void CollectiveRun::add(CollectiveCells row) {
     }
   }
   if (wrong) ++wrong_rows;
+  if (checked) ++checked_rows;
   const double width = row.out.algbw_gb_per_s.value_or(row.in.algbw_gb_per_s.value_or(0));
   if (rows.seen() == 0 || width >= widest.out.algbw_gb_per_s.value_or(widest.in.algbw_gb_per_s.value_or(0))) {
     if (row.bytes || rows.seen() == 0) widest = row;

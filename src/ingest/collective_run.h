@@ -54,7 +54,8 @@ struct CollectiveRun {
   std::int64_t cut_rows = 0;
   std::optional<std::int64_t> smallest, largest;
   std::optional<CollectivePeak> peak;
-  CollectiveCells widest;  // the row of the highest algbw: it tells the ratio best
+  CollectiveCells widest;         // the row of the highest algbw: it tells the ratio best
+  std::int64_t checked_rows = 0;  // with a count of wrong values: N/A is none
   std::int64_t wrong_rows = 0;
   double wrong_values = 0;
   std::optional<double> largest_deviation;

@@ -64,6 +64,20 @@ void add_when(FactRecord& event, const LogLine& log) {
   if (!log.host.empty()) event.set("host", log.host);
 }
 
+// "GPU 0000:c3:00.0: …", "GPU at PCI:0000:c3:00: …", "The NVIDIA GPU 0000:c3:00.0 (PCI ID: …".
+void set_gpu(std::string_view text, FactRecord& event) {
+  const std::vector<std::string_view> words = words_in(after(text, "GPU ").value_or("").substr(0, 64));
+  for (std::string_view word : words) {
+    if (word.starts_with("PCI:")) word.remove_prefix(4);
+    if (word.ends_with(':')) word.remove_suffix(1);
+    if (word.size() < 7 || word.size() > 16 ||
+        word.find_first_not_of("0123456789abcdefABCDEF:.") != std::string_view::npos)
+      continue;
+    event.set("pci", word);
+    return;
+  }
+}
+
 // "dmesg-erst-7530486857247752194:", "Panic#1 Part2", "Oops#1 Part1".
 std::string_view crash_dump_head(std::string_view text) {
   text = trim(text);
@@ -217,8 +231,7 @@ class DmesgReader : public LineReader {
     if (contains(text, "fallen off the bus")) {
       FactRecord event(line);
       event.set("text", trim(text.substr(0, 400)));
-      if (const auto pci = between(text, "GPU ", ": "))
-        event.set("pci", pci->starts_with("at PCI:") ? pci->substr(7) : *pci);
+      set_gpu(text, event);
       keep("gpus_off_the_bus", std::move(event), log);
       return true;
     }
@@ -292,7 +305,7 @@ class DmesgReader : public LineReader {
     if (contains(text, "0x0000000000000000") || contains(text, "entry function") || contains(text, "RPC ")) return true;
     if (contains(text, "RmInitAdapter failed") || contains(text, "rm_init_adapter failed")) {
       FactRecord event(line);
-      if (const auto pci = between(text, "GPU ", ": ")) event.set("pci", *pci);
+      set_gpu(text, event);
       event.set("text", trim(text.substr(0, 400)));
       keep("init_failures", std::move(event), log);
       return true;

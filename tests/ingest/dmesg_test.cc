@@ -145,6 +145,15 @@ TEST(Dmesg, CrashDumpsAreNamed) {
   EXPECT_THAT(std::string(facts_of(file).text("source")), HasSubstr("previous crash"));
 }
 
+TEST(Dmesg, GpusThatAreGone) {
+  const FileFacts file = read_text(
+      "[  1.000001] NVRM: The NVIDIA GPU 0000:5a:00.0 (PCI ID: 10de:9999)\n"
+      "[  1.000002] NVRM: GPU at PCI:0000:5a:00: GPU-11112222-3333-4444-5555-666677778888 has fallen off the bus\n"
+      "[  1.000003] NVRM: GPU 0000:5a:00.0: RmInitAdapter failed! (0x62:0x40:1)\n");
+  EXPECT_EQ(item(facts_of(file), "gpus_off_the_bus", 0).text("pci"), "0000:5a:00");
+  EXPECT_EQ(item(facts_of(file), "init_failures", 0).text("pci"), "0000:5a:00.0");
+}
+
 TEST(Dmesg, DamagedXidsDoNoHarm) {
   for (const char* const text : {"NVRM: Xid (PCI:0000:01:00): \n", "NVRM: Xid (PCI\n", "NVRM: Xid (): 99999999999, x\n",
                                  "NVRM: Xid (PCI:0000:01:00): 79\n", "NVRM: Xid (PCI:0000:01:00): 149, A B C (\n"}) {

@@ -190,6 +190,13 @@ TEST(NcclTests, PerIterationColumnsAndTimestamp) {
   EXPECT_EQ(row.text("timestamp"), "2026-03-04 05:06:07");
 }
 
+TEST(NcclTests, UncheckedIsNotCorrect) {
+  const FileFacts file = read_text(
+      "#  size  count  type  redop  root  time algbw busbw #wrong  time algbw busbw #wrong\n"
+      "   1024  256  float  sum  -1  10.0 0.10 0.15 N/A  12.0 0.09 0.14 N/A\n");
+  EXPECT_TRUE(facts_of(file).find("rows_with_wrong_values")->is_unknown());
+}
+
 TEST(NcclTests, FailuresAreKept) {
   const FileFacts file = read_text(
       "# nThread 1 nGpus 8 minBytes 8 maxBytes 8 step: 2(factor)\n"
