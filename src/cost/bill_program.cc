@@ -28,8 +28,6 @@ class Causes {
     number.high = high;
     const bool logarithmic = low > 0 && high / low > kLogAbove;
     number.kind = logarithmic ? DrawnNumber::Kind::kLogTriangle : DrawnNumber::Kind::kTriangle;
-    number.triangle =
-        logarithmic ? Triangle{std::log(low), std::log(input.value), std::log(high)} : Triangle{low, input.value, high};
     number.cause = cause({key, input.name, input.unit, low, input.value, high, input.assumed, 0});
     return graph_.external(place_of(number));
   }

@@ -41,7 +41,6 @@ struct Cause {
 struct DrawnNumber {
   enum class Kind : std::uint8_t { kTriangle, kLogTriangle, kNormal, kPoisson } kind = Kind::kTriangle;
   std::size_t cause = 0;
-  Triangle triangle;  // of logarithms for kLogTriangle
   double low = 0, base = 0, high = 0;
 };
 

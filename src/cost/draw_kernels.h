@@ -3,7 +3,8 @@
 //   uniform   Philox4x32-10 (Salmon et al. 2011): key the seed, counter (group of four draws, stream). Draw i is word
 //             (i mod 256) / 64 of the counter (i / 256) · 64 + i mod 64; x ↦ (x + ½) 2⁻³², never 0 or 1
 //   triangle  inversion: u < F ? low + √(u (high − low)(mode − low)) : high − √((1 − u)(high − low)(high − mode)),
-//             F = (mode − low) / (high − low)
+//             F = (mode − low) / (high − low), or the same of logarithms; u of the word's upper 24 bits and the
+//             distance from the mode in single precision
 //   normal    inversion by Acklam's rational approximation, relative error 1.2e-9
 //   Poisson   inversion: the least n with P(N <= n) >= u. Summed from 0 for λ < kSummedBelow; above by Giles' (2016)
 //             expansion ⌊λ + √λ w + (2 + w²)/6 … ⌋ in w = Φ⁻¹(u), which is off by one for less than 3 draws in 10,000
@@ -27,10 +28,10 @@ void fill_uniform(Block& out, std::uint64_t seed, std::uint64_t stream, std::uin
 struct Triangle {
   double low = 0, mode = 0, high = 0;
 };
-// In place: from uniform numbers. Precondition: low <= mode <= high, low < high.
-void to_triangle(Block& values, const Triangle& triangle);
-void to_normal(Block& values);
-void to_exponential(Block& values);  // e^x
+// Precondition: low <= mode <= high, low < high; for a logarithmic one low > 0, high / low < e^80.
+void fill_triangle(Block& out, std::uint64_t seed, std::uint64_t stream, std::uint32_t block, const Triangle& triangle,
+                   bool logarithmic);
+void to_normal(Block& uniform);  // in place
 
 inline constexpr double kSummedBelow = 10;
 // `uniform` becomes the counts. A mean that is not positive, or not a number, gives 0.

@@ -4,17 +4,17 @@ namespace tare {
 
 void DrawSource::fill(int id, const Block* argument, Block& values) {
   const DrawnNumber& number = program_.numbers[static_cast<std::size_t>(id)];
-  fill_uniform(values, seed_, program_.causes[number.cause].stream, block_);
-  switch (number.kind) {
-    case DrawnNumber::Kind::kTriangle:
-      return to_triangle(values, number.triangle);
-    case DrawnNumber::Kind::kLogTriangle:
-      to_triangle(values, number.triangle);
-      return to_exponential(values);
-    case DrawnNumber::Kind::kNormal:
-      return to_normal(values);
-    case DrawnNumber::Kind::kPoisson:
-      return to_poisson(values, *argument);
+  const std::uint64_t stream = program_.causes[number.cause].stream;
+  if (number.kind == DrawnNumber::Kind::kTriangle || number.kind == DrawnNumber::Kind::kLogTriangle) {
+    const bool logarithmic = number.kind == DrawnNumber::Kind::kLogTriangle;
+    fill_triangle(values, seed_, stream, block_, {number.low, number.base, number.high}, logarithmic);
+    return;
+  }
+  fill_uniform(values, seed_, stream, block_);
+  if (number.kind == DrawnNumber::Kind::kNormal) {
+    to_normal(values);
+  } else {
+    to_poisson(values, *argument);
   }
 }
 

@@ -80,28 +80,32 @@ Block constant(double value) {
   return block;
 }
 
-// F(x) = (x − l)²/((h − l)(m − l)) below the mode: 1, 2, 5 has F(2) = 1/4, the quantile of 1/16 is 1.5; above,
-// 1 − F(x) = (5 − x)²/12: a quarter of the mass lies above 5 − √3.
-TEST(Draws, TriangleByHand) {
-  for (const auto& [u, x] : std::vector<std::pair<double, double>>{{1.0 / 16, 1.5},
-                                                                   {0.25, 2},
-                                                                   {0.75, 5 - std::sqrt(3.0)},
-                                                                   {1e-12, 1 + 2e-6},
-                                                                   {1 - 1e-12, 5 - 2e-6 * std::sqrt(3)}}) {
-    Block block = constant(u);
-    to_triangle(block, {1, 2, 5});
-    EXPECT_NEAR(block.at[7], x, 1e-6) << u;
+// Against the quantile by its formula, for the very uniform numbers that it is drawn from.
+void expect_quantiles(const Triangle& t, bool logarithmic) {
+  Block u, x;
+  fill_uniform(u, 5, 6, 7);
+  fill_triangle(x, 5, 6, 7, t, logarithmic);
+  const auto to = [&](double v) { return logarithmic ? std::log(v) : v; };
+  const double low = to(t.low), mode = to(t.mode), high = to(t.high);
+  for (int i = 0; i < kBlock; ++i) {
+    const double p = u.at[i];
+    const double q = p < (mode - low) / (high - low) ? low + std::sqrt(p * (high - low) * (mode - low))
+                                                     : high - std::sqrt((1 - p) * (high - low) * (high - mode));
+    const double expected = logarithmic ? std::exp(q) : q;
+    EXPECT_NEAR(x.at[i], expected, 3e-6 * (high - low) * (logarithmic ? expected : 1)) << p;
+    EXPECT_GE(x.at[i], t.low - 1e-6 * (t.high - t.low));
+    EXPECT_LE(x.at[i], t.high + 1e-6 * (t.high - t.low));
   }
 }
 
-// One-sided: the density falls from the base to the other end. 1 − F = (1 − x)² from 0 to 1.
-TEST(Draws, OneSidedTriangle) {
-  Block block = constant(0.75);
-  to_triangle(block, {0, 0, 1});
-  EXPECT_DOUBLE_EQ(block.at[0], 0.5);
-  block = constant(0.25);
-  to_triangle(block, {0, 1, 1});
-  EXPECT_DOUBLE_EQ(block.at[0], 0.5);
+TEST(Draws, TriangleIsTheInverseOfItsDistribution) {
+  expect_quantiles({1, 2, 5}, false);
+  expect_quantiles({-3, 0, 1}, false);
+  expect_quantiles({0, 0, 1}, false);
+  expect_quantiles({7, 9, 9}, false);
+  expect_quantiles({1, 2, 50}, true);
+  expect_quantiles({1e-12, 1e-12, 1e-3}, true);
+  expect_quantiles({1e-9, 1e12, 1e12}, true);
 }
 
 TEST(Draws, NormalIsTheInverseOfItsDistribution) {
