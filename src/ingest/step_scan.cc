@@ -182,7 +182,8 @@ class Scanner {
     const std::size_t previous = previous_;
     at_ = previous_ = std::max(unit_end, end);
     if (unit_end == kNoUnit) {  // letters that are no unit: "8xA100", "3rd"
-      at_ = previous_ = end;
+      at_ = end;
+      previous_ = previous;
       while (at_ < text_.size() && is_word(text_[at_])) ++at_;
       return;
     }

@@ -327,6 +327,7 @@ bool TrainingLogReader::on_pairs(std::string_view text, std::size_t offset, cons
   const std::string_view name = training_dialects()[dialect].name;
   if (!json && hits_.find(kStepSlot) == nullptr) add_step_without_name(text, offset, name);
   const bool told = take_run_facts(hits_, text, line.number);
+  if (told) note_program(text, line.number);
   if (!is_step(hits_, dialect, json)) {
     const bool evaluation = hits_.find(StepField::kEvalLoss) != nullptr;
     if (evaluation) take_evaluation(hits_, line.number);
@@ -744,11 +745,14 @@ bool TrainingLogReader::on_other(std::string_view text, std::int64_t number) {
     if (overflows_++ == 0) first_overflow_line_ = number;
     return true;
   }
-  if (const std::string_view hint = framework_hint(text); !hint.empty()) {
-    if (hints_.size() < 16) hints_.try_emplace(std::string(hint), number);
-    return true;
-  }
-  return false;
+  return note_program(text, number);
+}
+
+bool TrainingLogReader::note_program(std::string_view text, std::int64_t number) {
+  const std::string_view hint = framework_hint(text);
+  if (hint.empty()) return false;
+  if (hints_.size() < 16) hints_.try_emplace(std::string(hint), number);
+  return true;
 }
 
 std::size_t TrainingLogReader::main_track() const {

@@ -71,6 +71,7 @@ class TrainingLogReader : public LineReader {
                 Reading& reading);
   bool on_block_line(std::string_view body, const Line& line, int rank);
   bool on_summary(std::string_view text, std::int64_t number);
+  bool note_program(std::string_view text, std::int64_t number);
   bool on_other(std::string_view text, std::int64_t number);
   bool take_run_facts(const StepHits& hits, std::string_view text, std::int64_t number);
   void add_step_without_name(std::string_view text, std::size_t offset, std::string_view program);

@@ -92,7 +92,7 @@ TEST(FlightRecorder, TellsWhatWasNotFinished) {
   EXPECT_EQ(facts.find_record("states")->integer("completed"), 1);
   EXPECT_EQ(facts.integer("unfinished_count"), 1);
   EXPECT_EQ(item(facts, "process_groups", 0).integer("outstanding"), 2);
-  EXPECT_EQ(facts.find_record("last_completed")->text("called_from"), "step (train.py:12)json");
+  EXPECT_EQ(facts.find_record("last_completed")->text("called_from"), "step (train.py:12)");
   const FactRecord& waiting = *facts.find_record("first_unfinished");
   EXPECT_EQ(waiting.integer("collective_seq_id"), 2);
   EXPECT_EQ(waiting.text("input_sizes"), "[8] [2, 2]");

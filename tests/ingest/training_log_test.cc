@@ -313,7 +313,7 @@ INSTANTIATE_TEST_SUITE_P(
              "{\"step\": [1, 2, 3], \"loss\": [3.5, 3.25, 3.0], \"step_time_ms\": [10, 11, 12.5]}\n",
              3,
              {{"step", 3}, {"loss", 3}, {"step_time_ms", 12.5}}}),
-    [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
+    [](const testing::TestParamInfo<Case>& one) { return one.param.name; });
 
 TEST(TrainingLog, TellsOfTheRun) {
   const FileFacts file = read_text(
