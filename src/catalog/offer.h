@@ -17,6 +17,13 @@ std::string_view name_of(Purchase purchase);  // "on_demand"
 std::optional<Purchase> parse_purchase(std::string_view text);
 const std::vector<std::string>& purchase_names();
 
+// What an owner of nodes says of how they stand and what becomes of them. Text values, checked when read.
+struct Ownership {
+  bool colocation = false;            // space and cooling at a rate by the watt instead of an own building
+  std::string cooling = "auto";       // air, liquid; auto: by the density of its racks
+  std::string residual = "progress";  // progress, decline, table, resale: how value falls with age (docs/bill.md)
+};
+
 struct Offer {
   std::string id;                          // provider/instance/region/purchase[-term], lower case
   std::string provider, instance, region;  // region "*" = not stated
@@ -33,6 +40,7 @@ struct Offer {
   std::optional<Date> date;                // of the price
   std::optional<Date> date_from, date_to;  // the span its snapshot was taken in, when undated
   Delivery delivery;
+  Ownership ownership;  // when owned
   std::vector<std::string> certifications;
   std::vector<std::string> regions_seen;  // what a price of region "*" was gathered from; empty = not stated
   std::string suspect;                    // why not to trust it; such a row is ranked only on request

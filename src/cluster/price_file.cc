@@ -71,7 +71,11 @@ void read_named_offer(TomlTable& table, const Catalog& catalog, Cluster& cluster
   cluster.offer = *offer;
 }
 
-void read_owned(TomlTable& owned, Cluster& cluster) {
+void read_owned(TomlTable& owned, Cluster& cluster, Ownership& ownership) {
+  ownership.colocation = owned.boolean("colocation").value_or(ownership.colocation);
+  ownership.cooling = owned.one_of("cooling", {"auto", "air", "liquid"}).value_or(ownership.cooling);
+  ownership.residual =
+      owned.one_of("residual", {"progress", "decline", "table", "resale"}).value_or(ownership.residual);
   if (!owned.has("capex_usd")) owned.require_number("capex_usd");
   const auto base = read_positive(owned, "capex_usd");
   const auto low = read_positive(owned, "capex_low_usd");
@@ -100,7 +104,7 @@ void read_price(TomlTable& table, const Catalog& catalog, Cluster& cluster) {
                 "a rented hour already pays for the hardware");
   }
   if (owned) {
-    read_owned(*owned, cluster);
+    read_owned(*owned, cluster, offer.ownership);
     offer.purchase = Purchase::kOwned;
   }
   if (has_price && table.is_table("price")) {

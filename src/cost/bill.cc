@@ -8,7 +8,10 @@
 #include <utility>
 
 #include "cost/cents.h"
+#include "cost/energy.h"
 #include "cost/lines.h"
+#include "cost/region.h"
+#include "cost/residual.h"
 #include "cost/waterfall.h"
 
 namespace tare {
@@ -60,7 +63,7 @@ void add_lines(Bill& bill, const std::vector<EvaluatedLine>& lines, const std::v
 }
 
 void add_waterfall(Bill& bill, const BillInput& input, const std::vector<EvaluatedLine>& lines,
-                   const std::vector<std::int64_t>& cents) {
+                   const std::vector<std::int64_t>& cents, const Catalog& catalog) {
   Sum gpu_time;
   std::int64_t gpu_time_cents = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -69,7 +72,9 @@ void add_waterfall(Bill& bill, const BillInput& input, const std::vector<Evaluat
     gpu_time_cents += cents[i];
   }
   const Range range = gpu_time.range();
-  std::vector<Formula> hours = waterfall_hours(input, bill.billed_gpu_hours);
+  const CostParameter* const frag_waste =
+      pays_for_idle(input.offer->purchase) ? &parameter(catalog, "frag_waste") : nullptr;
+  std::vector<Formula> hours = waterfall_hours(input, bill.billed_gpu_hours, frag_waste);
   std::vector<double> weights;
   double sum = 0;
   for (const Formula& bar : hours) {
@@ -87,6 +92,36 @@ void add_waterfall(Bill& bill, const BillInput& input, const std::vector<Evaluat
   for (const BillLine& line : bill.lines) {
     if (!line.gpu_time) bill.waterfall.push_back({line.id, 0, line.amount, {}});
   }
+}
+
+// One more checkpoint an hour stalls the run once more an hour and shortens what an interruption loses: by half of what
+// the interval T falls to T' = 3600·T ÷ (3600 + T). A second more of the run costs what a second of it does.
+void add_checkpoint_marginal(Bill& bill, const BillInput& input, const std::vector<EvaluatedLine>& lines) {
+  double gpu_time_usd = 0;
+  for (const EvaluatedLine& line : lines) gpu_time_usd += line.draft.gpu_time ? line.formula.value : 0;
+  const Run& run = input.run;
+  Formula formula;
+  formula.id = "bill.checkpoint_marginal_usd";
+  formula.unit = "USD";
+  formula.expression =
+      "gpu_time_usd * (productive_s / 3600 * checkpoint_block_s - failures * checkpoint_interval_s^2"
+      " / (3600 + checkpoint_interval_s) / 2) / (productive_s + startup_s + checkpoint_stall_s)";
+  const auto from = [](const char* name, double value, const char* unit) {
+    return FormulaInput{name, value, unit, std::string("run.") + name, false};
+  };
+  formula.inputs = {{"gpu_time_usd", gpu_time_usd, "USD", "the lines paid by the GPU-hour", false},
+                    from("productive_s", run.productive_s, "s"),
+                    from("checkpoint_block_s", run.checkpoint_block_s, "s"),
+                    from("failures", run.failures, "1"),
+                    from("checkpoint_interval_s", run.checkpoint_interval_s, "s"),
+                    from("startup_s", run.startup_s, "s"),
+                    from("checkpoint_stall_s", run.checkpoint_stall_s, "s")};
+  formula.note = "what the stalls cost less what interruptions lose less; below zero: more often would be cheaper";
+  const Result<double> value = evaluate(formula);
+  if (!value) return;
+  formula.value = *value;
+  bill.checkpoint_marginal_usd = *value;
+  bill.formulas.push_back(std::move(formula));
 }
 
 }  // namespace
@@ -125,42 +160,61 @@ Bill make_bill(const BillInput& input, const Catalog& catalog) {
   for (const EvaluatedLine& line : lines) exact.push_back(line.formula.value * 100);
   const std::vector<std::int64_t> cents = round_to_sum(*total_cents, exact);
   add_lines(bill, lines, cents);
-  add_waterfall(bill, input, lines, cents);
+  add_waterfall(bill, input, lines, cents, catalog);
+  bill.goodput_ratio = input.run.goodput_ratio;
+  add_energy(bill, input, held, catalog);
+  add_checkpoint_marginal(bill, input, lines);
   return bill;
 }
 
 const std::vector<std::string>& bill_parameter_ids() {
-  static const std::vector<std::string> ids = {"alloc_ratio",
-                                               "checkpoints_kept",
-                                               "file_storage_usd_per_byte_month",
-                                               "egress_large_cloud_usd_per_byte",
-                                               "egress_other_usd_per_byte",
-                                               "inter_region_usd_per_byte",
-                                               "cross_zone_usd_per_byte",
-                                               "cross_zone_ratio",
-                                               "mttr",
-                                               "incident_people",
-                                               "eng_rate",
-                                               "server_overhead",
-                                               "install_ratio",
-                                               "net_share_small",
-                                               "net_share_2tier",
-                                               "net_share_3tier",
-                                               "hw_progress",
-                                               "life_years",
-                                               "wacc",
-                                               "spare_nodes",
-                                               "elec_china_ind",
-                                               "elec_us_ind",
-                                               "idle_node_frac",
-                                               "network_power_per_gpu_w",
-                                               "pue_air_ai",
-                                               "facility_capex",
-                                               "facility_life_years",
-                                               "fs_overprov",
-                                               "storage_price",
-                                               "gpus_per_fte",
-                                               "server_power_per_tdp"};
+  static const std::vector<std::string> ids = [] {
+    std::vector<std::string> all = {"alloc_ratio",
+                                    "checkpoints_kept",
+                                    "file_storage_usd_per_byte_month",
+                                    "egress_large_cloud_usd_per_byte",
+                                    "egress_other_usd_per_byte",
+                                    "inter_region_usd_per_byte",
+                                    "cross_zone_usd_per_byte",
+                                    "cross_zone_ratio",
+                                    "mttr",
+                                    "incident_people",
+                                    "eng_rate",
+                                    "server_overhead",
+                                    "install_ratio",
+                                    "net_share_small",
+                                    "net_share_2tier",
+                                    "net_share_3tier",
+                                    "life_years",
+                                    "wacc",
+                                    "spare_nodes",
+                                    "elec_china_ind",
+                                    "elec_us_ind",
+                                    "idle_node_frac",
+                                    "network_power_per_gpu_w",
+                                    "pue_air_ai",
+                                    "facility_capex",
+                                    "facility_life_years",
+                                    "fs_overprov",
+                                    "storage_price",
+                                    "gpus_per_fte",
+                                    "server_power_per_tdp",
+                                    "frag_waste",
+                                    "spares_ratio_per_year",
+                                    "sw_support",
+                                    "colo_kw",
+                                    "log_volume",
+                                    "log_retention",
+                                    "archive_price",
+                                    "audit_cost",
+                                    "pue_liquid",
+                                    "liquid_it_saving",
+                                    "air_rack_limit_w",
+                                    "energy_floor_ratio"};
+    all.insert(all.end(), region_parameter_ids().begin(), region_parameter_ids().end());
+    all.insert(all.end(), residual_parameter_ids().begin(), residual_parameter_ids().end());
+    return all;
+  }();
   return ids;
 }
 

@@ -73,6 +73,9 @@ struct BillInput {
   int gpus = 0;  // held: nodes × GPUs of a node
   int gpus_used = 0;
   double tokens = 0;
+  bool certified = false;            // the job asks for certifications: its share of the audits is in the ledger
+  double model_flops_per_token = 0;  // and
+  double peak_flops = 0;             // the dense peak of a GPU in the job's precision; 0 = not known
   std::string data_at;  // provider/region in which the dataset lies before the run; empty: where the job runs
   Run run;
   // What is left of the step with causes removed one after the other in waterfall order, from remove_causes(). Empty:

@@ -27,6 +27,15 @@ Json to_json(const Bill& bill) {
   json["total"] = to_json(bill.total);
   json["usd_per_million_tokens"] = finite_or_null(bill.usd_per_million_tokens);
   json["billed_gpu_hours"] = bill.billed_gpu_hours;
+  json["goodput_ratio"] = bill.goodput_ratio;
+  const auto known = [&json](const char* key, const std::optional<double>& value) {
+    if (value) json[key] = *value;
+  };
+  known("it_kwh", bill.it_kwh);
+  known("energy_kwh", bill.energy_kwh);
+  known("co2e_kg", bill.co2e_kg);
+  known("joules_per_token", bill.joules_per_token);
+  if (bill.checkpoint_marginal_usd) json["checkpoint_marginal"] = Json{{"usd", *bill.checkpoint_marginal_usd}};
   json["lines"] = Json::array();
   for (const BillLine& line : bill.lines) {
     json["lines"].push_back(Json{{"id", line.id}, {"amount", to_json(line.amount)}, {"gpu_time", line.gpu_time}});

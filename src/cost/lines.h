@@ -14,10 +14,14 @@ struct Lines {
   bool priced = true;                // false: the price itself is not known, there is no bill
 };
 
-// rent, storage, egress, operations. Preconditions: the run finishes, the offer is not owned.
+// rent, storage, egress, operations, compliance. Preconditions: the run finishes, the offer is not owned.
 Lines rented_lines(const BillInput& input, const HeldHours& held, const Catalog& catalog);
 
-// capital, power, space, spares, storage, operations. Preconditions: the run finishes, the offer is owned.
+// capital, power, space or colocation, spares, parts, support, storage, operations, compliance. Preconditions: the run
+// finishes, the offer is owned.
 Lines owned_lines(const BillInput& input, const HeldHours& held, const Catalog& catalog);
+
+// What a job bears either way: its logs and, when it asks for certifications, its share of the audits.
+LineDraft compliance_line(const BillInput& input, const HeldHours& held, const Catalog& catalog);
 
 }  // namespace tare

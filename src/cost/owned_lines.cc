@@ -2,7 +2,10 @@
 #include <utility>
 
 #include "cost/data_lines.h"
+#include "cost/energy.h"
 #include "cost/lines.h"
+#include "cost/region.h"
+#include "cost/residual.h"
 #include "run/node_power.h"
 
 namespace tare {
@@ -43,75 +46,92 @@ RangedInput network_share(int nodes, const Catalog& catalog) {
 }
 
 // Per year and dollar of price: what it loses in value over its life, and the return on what is bound in it on average.
-// The residual is a declining value, 10^(−decay · life).
-constexpr const char* kCapitalExpression =
-    "nodes * node_price_usd * (1 + install_ratio) / (1 - network_share)"
-    " * ((1 - 10^(-decay_oom_per_year * life_years)) / life_years"
-    " + wacc * (1 + 10^(-decay_oom_per_year * life_years)) / 2) / 8760";
+std::string capital_expression(const Residual& residual) {
+  return "nodes * node_price_usd * (1 + install_ratio) / (1 - network_share) * ((1 - " + residual.expression +
+         ") / life_years + wacc * (1 + " + residual.expression + ") / 2) / 8760";
+}
 
 std::vector<RangedInput> capital_inputs(const BillInput& input, const RangedInput& price, const HeldHours& held,
-                                        const Catalog& catalog) {
+                                        const Residual& residual, const Catalog& catalog) {
   std::vector<RangedInput> inputs = held.inputs;
   inputs.push_back(fixed_input("nodes", input.nodes, "node", "cluster"));
   inputs.push_back(price);
   inputs.push_back(parameter_range("install_ratio", parameter(catalog, "install_ratio")));
   inputs.push_back(network_share(input.nodes, catalog));
-  inputs.push_back(parameter_range("decay_oom_per_year", parameter(catalog, "hw_progress")));
+  inputs.insert(inputs.end(), residual.inputs.begin(), residual.inputs.end());
   inputs.push_back(parameter_range("life_years", parameter(catalog, "life_years")));
   inputs.push_back(parameter_range("wacc", parameter(catalog, "wacc")));
   return inputs;
 }
 
 LineDraft capital(const BillInput& input, const RangedInput& price, const HeldHours& held, const Catalog& catalog) {
+  const Residual residual = residual_of(input, catalog);
   LineDraft line;
   line.id = "capital";
   line.gpu_time = true;
-  line.expression = std::string(kCapitalExpression) + " * (" + held.hours_expression + ")";
-  line.inputs = capital_inputs(input, price, held, catalog);
-  line.note = "depreciation to the residual and the cost of the capital bound on average, by the hour of 8,760 a year";
+  line.expression = capital_expression(residual) + " * (" + held.hours_expression + ")";
+  line.inputs = capital_inputs(input, price, held, residual, catalog);
+  line.note = "depreciation to the residual (scenario " + input.offer->ownership.residual +
+              ") and the cost of the capital bound on average, by the hour of 8,760 a year";
   return line;
 }
 
 LineDraft spares(const BillInput& input, const RangedInput& price, const HeldHours& held, const Catalog& catalog) {
+  const Residual residual = residual_of(input, catalog);
   LineDraft line;
   line.id = "spares";
   line.gpu_time = true;
-  line.expression = "spare_nodes * " + std::string(kCapitalExpression) + " * (" + held.hours_expression + ")";
-  line.inputs = capital_inputs(input, price, held, catalog);
+  line.expression = "spare_nodes * " + capital_expression(residual) + " * (" + held.hours_expression + ")";
+  line.inputs = capital_inputs(input, price, held, residual, catalog);
   line.inputs.push_back(parameter_range("spare_nodes", parameter(catalog, "spare_nodes")));
   line.note = "nodes kept ready beside those that work: their capital";
   return line;
 }
 
-// Tariffs by region where the catalog has one in dollars; a fleet that does not say where it stands is taken to be in
-// the United States.
-RangedInput tariff(const std::string& region, const Catalog& catalog) {
-  const bool china = region.starts_with("cn") || region.starts_with("china");
-  const bool united_states = region.starts_with("us");
-  RangedInput input = parameter_range("usd_per_kwh", parameter(catalog, china ? "elec_china_ind" : "elec_us_ind"));
-  input.input.assumed = input.input.assumed || !(china || united_states);
-  return input;
+// A share of the nodes' price a year.
+LineDraft yearly(const char* id, const char* name, const char* parameter_id, const char* note, const BillInput& input,
+                 const RangedInput& price, const HeldHours& held, const Catalog& catalog) {
+  LineDraft line;
+  line.id = id;
+  line.gpu_time = true;
+  line.expression = std::string("nodes * node_price_usd * ") + name + " / 8760 * (" + held.hours_expression + ")";
+  line.inputs = held.inputs;
+  line.inputs.push_back(fixed_input("nodes", input.nodes, "node", "cluster"));
+  line.inputs.push_back(price);
+  line.inputs.push_back(parameter_range(name, parameter(catalog, parameter_id)));
+  line.note = note;
+  return line;
 }
 
-LineDraft power(const BillInput& input, const NodePower& node, const Catalog& catalog) {
+LineDraft power(const BillInput& input, const EnergyDraft& energy, const Catalog& catalog) {
+  const Tariff tariff = tariff_of(input.offer->region, catalog);
   LineDraft line;
   line.id = "power";
   line.gpu_time = true;
-  line.expression =
-      "(it_energy_j + nodes * node_power_w * idle_fraction * (wall_s / alloc_ratio - wall_s)"
-      " + gpus * network_w_per_gpu * wall_s / alloc_ratio) * pue * usd_per_kwh / 3600000";
-  line.inputs = {fixed_input("it_energy_j", input.run.it_energy_j, "J", "run.it_energy_j"),
-                 fixed_input("nodes", input.nodes, "node", "cluster"),
-                 fixed_input(node.input.name, node.w, "W", node.input.source, node.input.assumed),
-                 parameter_range("idle_fraction", parameter(catalog, "idle_node_frac")),
-                 wall_input(input.run),
-                 parameter_range("alloc_ratio", parameter(catalog, "alloc_ratio")),
-                 fixed_input("gpus", input.gpus, "GPU", "cluster"),
-                 input.nodes > 1 ? parameter_range("network_w_per_gpu", parameter(catalog, "network_power_per_gpu_w"))
-                                 : fixed_input("network_w_per_gpu", 0, "W", "one node needs no network between nodes"),
-                 parameter_range("pue", parameter(catalog, "pue_air_ai")),
-                 tariff(input.offer->region, catalog)};
+  line.expression = energy.expression + " * " + tariff.expression;
+  line.inputs = energy.inputs;
+  line.inputs.insert(line.inputs.end(), tariff.inputs.begin(), tariff.inputs.end());
+  if (input.offer->ownership.colocation) {
+    line.note = "what the machines draw: cooling and losses of the building are in the colocation rate";
+    return line;
+  }
+  line.expression += " * pue";
+  line.inputs.push_back(cooling_of(input, catalog).pue);
   line.note = "power supply loss is inside the IT energy, UPS and PDU inside the PUE; idle hours draw idle power";
+  return line;
+}
+
+// Instead of `space`: one or the other stands on a bill.
+LineDraft colocation(const BillInput& input, const NodePower& node, const HeldHours& held, const Catalog& catalog) {
+  LineDraft line;
+  line.id = "colocation";
+  line.gpu_time = true;
+  line.expression = "nodes * node_power_w * colocation_usd_per_w_month / 730 * (" + held.hours_expression + ")";
+  line.inputs = held.inputs;
+  line.inputs.push_back(fixed_input("nodes", input.nodes, "node", "cluster"));
+  line.inputs.push_back(fixed_input(node.input.name, node.w, "W", node.input.source, node.input.assumed));
+  line.inputs.push_back(parameter_range("colocation_usd_per_w_month", parameter(catalog, "colo_kw")));
+  line.note = "by the watt that is reserved, months of 730 h: space, cooling and the building's losses";
   return line;
 }
 
@@ -127,7 +147,7 @@ LineDraft space(const BillInput& input, const NodePower& node, const HeldHours& 
   line.inputs.push_back(parameter_range("facility_usd_per_w", parameter(catalog, "facility_capex")));
   line.inputs.push_back(parameter_range("facility_life_years", parameter(catalog, "facility_life_years")));
   line.inputs.push_back(parameter_range("wacc", parameter(catalog, "wacc")));
-  line.note = "building and plant by the watt they are built for; no colocation rate, which would contain them";
+  line.note = "building and plant by the watt they are built for";
   return line;
 }
 
@@ -166,6 +186,25 @@ LineDraft operations(const BillInput& input, const HeldHours& held, const Catalo
   return line;
 }
 
+// Power, and the room it is drawn in.
+void add_facility(Lines& lines, const BillInput& input, const HeldHours& held, const Catalog& catalog) {
+  const std::string unknown = "the power of a node of " + input.node_type->id + " is not known";
+  const std::optional<std::string> impossible = impossible_energy(input, catalog);
+  if (impossible) {
+    lines.unknown.push_back("power: " + *impossible);
+  } else if (const std::optional<EnergyDraft> energy = it_energy(input, held, catalog)) {
+    lines.drafts.push_back(power(input, *energy, catalog));
+  } else {
+    lines.unknown.push_back("power: " + unknown);
+  }
+  const bool shared = input.offer->ownership.colocation;
+  if (const std::optional<NodePower> node = node_power(*input.node_type, catalog)) {
+    lines.drafts.push_back(shared ? colocation(input, *node, held, catalog) : space(input, *node, held, catalog));
+  } else {
+    lines.unknown.push_back((shared ? "colocation: " : "space: ") + unknown);
+  }
+}
+
 }  // namespace
 
 Lines owned_lines(const BillInput& input, const HeldHours& held, const Catalog& catalog) {
@@ -177,20 +216,15 @@ Lines owned_lines(const BillInput& input, const HeldHours& held, const Catalog& 
     return lines;
   }
   lines.drafts.push_back(capital(input, *price, held, catalog));
-  const std::optional<NodePower> node = node_power(*input.node_type, catalog);
-  if (node && input.run.it_energy_j > 0) {
-    lines.drafts.push_back(power(input, *node, catalog));
-  } else {
-    lines.unknown.push_back("power: the power of a node of " + input.node_type->id + " is not known");
-  }
-  if (node) {
-    lines.drafts.push_back(space(input, *node, held, catalog));
-  } else {
-    lines.unknown.push_back("space: the power of a node of " + input.node_type->id + " is not known");
-  }
+  add_facility(lines, input, held, catalog);
   lines.drafts.push_back(spares(input, *price, held, catalog));
+  lines.drafts.push_back(yearly("parts", "parts_per_year", "spares_ratio_per_year", "repairs outside the warranty",
+                                input, *price, held, catalog));
+  lines.drafts.push_back(yearly("support", "support_per_year", "sw_support", "vendor support and licensed software",
+                                input, *price, held, catalog));
   lines.drafts.push_back(storage(input, catalog));
   lines.drafts.push_back(operations(input, held, catalog));
+  lines.drafts.push_back(compliance_line(input, held, catalog));
   if (auto line = data_transfer_line(input, catalog)) lines.drafts.push_back(std::move(*line));
   return lines;
 }

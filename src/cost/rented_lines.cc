@@ -75,7 +75,8 @@ Lines rented_lines(const BillInput& input, const HeldHours& held, const Catalog&
     lines.unknown.push_back("rent: offer " + input.offer->id + " has no price");
     return lines;
   }
-  lines.drafts = {rent(input, held), storage(input, catalog), egress(input, catalog), operations(input, catalog)};
+  lines.drafts = {rent(input, held), storage(input, catalog), egress(input, catalog), operations(input, catalog),
+                  compliance_line(input, held, catalog)};
   if (auto line = data_transfer_line(input, catalog)) lines.drafts.push_back(std::move(*line));
   return lines;
 }

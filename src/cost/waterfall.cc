@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "cost/line_draft.h"
+
 namespace tare {
 
 namespace {
@@ -35,6 +37,23 @@ class Bars {
          {"after_s", after_s, "s", "step model without this cause too"},
          {"full_s", input_.step_time_s, "s", "step model with all causes"}});
   }
+  // What is billed beyond the run; in a fleet, what no job fits into apart.
+  void add_idle(double billed, const CostParameter* frag_waste) {
+    const double idle = std::max(0.0, billed - input_.run.wall_s * (input_.gpus_used / 3600.0));
+    const std::string expression = "max(0, billed_gpu_hours - wall_s * (gpus_used / 3600))";
+    const std::vector<FormulaInput> inputs = {from("billed_gpu_hours", billed, "GPU-h", "bill."),
+                                              from("wall_s", input_.run.wall_s, "s")};
+    if (frag_waste == nullptr) {
+      add("unallocated", idle, expression, inputs);
+      return;
+    }
+    const double scattered = std::min(idle, frag_waste->base * billed);
+    std::vector<FormulaInput> with_waste = inputs;
+    with_waste.push_back(formula_input(parameter_range("frag_waste", *frag_waste)));
+    add("unallocated", idle - scattered, expression + " - min(" + expression + ", frag_waste * billed_gpu_hours)",
+        with_waste);
+    add("fragmentation", scattered, "min(" + expression + ", frag_waste * billed_gpu_hours)", with_waste);
+  }
   std::vector<Formula> take() { return std::move(bars_); }
 
  private:
@@ -44,12 +63,10 @@ class Bars {
 
 }  // namespace
 
-std::vector<Formula> waterfall_hours(const BillInput& input, double billed_gpu_hours) {
+std::vector<Formula> waterfall_hours(const BillInput& input, double billed_gpu_hours, const CostParameter* frag_waste) {
   const Run& run = input.run;
   Bars bars(input);
-  bars.add("unallocated", std::max(0.0, billed_gpu_hours - run.wall_s * (input.gpus_used / 3600.0)),
-           "max(0, billed_gpu_hours - wall_s * (gpus_used / 3600))",
-           {from("billed_gpu_hours", billed_gpu_hours, "GPU-h", "bill."), from("wall_s", run.wall_s, "s")});
+  bars.add_idle(billed_gpu_hours, frag_waste);
   bars.add_time("startup", "startup_s", run.startup_s);
   bars.add_time("failures", "failure_lost_s", run.failure_lost_s);
   bars.add_time("maintenance", "maintenance_s", run.maintenance_s);

@@ -205,6 +205,9 @@ BillInput bill_input(const PlanOption& option, const Candidate& candidate, const
   bill.gpus_used = candidate.gpus;
   bill.tokens = job.tokens;
   bill.data_at = job.data.at;
+  bill.certified = !job.require.certifications.empty();
+  bill.model_flops_per_token = option.step.model_flops_per_gpu * candidate.gpus / tokens_per_step(job);
+  bill.peak_flops = option.step.peak_flops;
   bill.run = option.run;
   bill.step_time_s = option.step.step_time_s;
   return bill;

@@ -63,7 +63,7 @@ TEST(Rented, AReservationPaysItsIdleHours) {
   BillCase c = with_wall(Purchase::kReserved, 360000);
   const Bill bill = c.bill();
   EXPECT_DOUBLE_EQ(line_usd(bill, "rent"), 125 * 128);
-  EXPECT_NEAR(find_bar(bill, "unallocated")->gpu_hours, 25 * 64, 1e-9);
+  EXPECT_NEAR(find_bar(bill, "unallocated")->gpu_hours + find_bar(bill, "fragmentation")->gpu_hours, 25 * 64, 1e-9);
 }
 
 // A job on 60 of 64 GPUs: 4 stand idle for 100 h.
@@ -115,7 +115,8 @@ TEST(Rented, NoCostOfOwning) {
   for (const Purchase purchase : {Purchase::kOnDemand, Purchase::kSpot, Purchase::kReserved}) {
     const Bill bill = BillCase(purchase).bill();
     EXPECT_NE(find_line(bill, "rent"), nullptr);
-    for (const char* id : {"capital", "power", "cooling", "space", "spares"}) EXPECT_EQ(find_line(bill, id), nullptr);
+    for (const char* id : {"capital", "power", "cooling", "space", "colocation", "spares", "parts", "support"})
+      EXPECT_EQ(find_line(bill, id), nullptr);
   }
 }
 

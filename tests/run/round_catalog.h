@@ -100,6 +100,35 @@ inline void set_bill_parameters(Catalog& c) {
   set(c, "fs_overprov", 0.25);
   set(c, "storage_price", 2e-10);
   set(c, "gpus_per_fte", 400);
+  set(c, "frag_waste", 0.1);
+  set(c, "spares_ratio_per_year", 0.02);
+  set(c, "sw_support", 0.05);
+  set(c, "colo_kw", 0.146);
+  set(c, "log_volume", 1e6);
+  set(c, "log_retention", 10);
+  set(c, "archive_price", 1e-11);
+  set(c, "audit_cost", 87600);
+  set(c, "pue_liquid", 1.1);
+  set(c, "liquid_it_saving", 0.1);
+  set(c, "air_rack_limit_w", 50000);
+  set(c, "energy_floor_ratio", 0.5);
+  set(c, "usd_per_eur", 1.1);
+  for (const char* row : {"elec_germany", "elec_france", "elec_ireland", "elec_finland_sweden", "elec_eu_avg"}) {
+    set(c, row, 0.2);
+    c.parameters.back().unit = "EUR/kWh";
+  }
+  set(c, "elec_world_business", 0.16);
+  for (const char* country : {"usa", "chn", "deu", "fra", "irl", "swe", "gbr", "nor", "isl", "ind", "jpn", "sgp", "aus",
+                              "can", "kor", "twn"}) {
+    set(c, std::string("co2_") + country, 400);
+  }
+  set(c, "value_decline_per_year", 0.25);
+  set(c, "resid_36_table_a100", 0.28);
+  set(c, "resid_36_table_h100", 0.41);
+  set(c, "resid_36_table_l40s", 0.53);
+  set(c, "resid_36_a100", 0.25);
+  set(c, "resid_36_h100", 0.3);
+  set(c, "resid_36_l40s", 0.35);
 }
 
 inline Catalog round_catalog() {
