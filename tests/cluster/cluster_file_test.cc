@@ -218,6 +218,20 @@ TEST(ClusterFile, NodesAndLeaves) {
                "expected price or owned, found both");
 }
 
+TEST(ClusterFile, WhatAnOwnerSays) {
+  const std::string bought = "[cluster]\nname = \"lab\"\nowned = { capex_usd = 1000";
+  const Cluster plain = parse(bought + " }\n" + kType + kNodes);
+  EXPECT_FALSE(plain.offer->ownership.colocation);
+  EXPECT_EQ(plain.offer->ownership.cooling, "auto");
+  EXPECT_EQ(plain.offer->ownership.residual, "progress");
+  const Cluster stated =
+      parse(bought + ", colocation = true, cooling = \"liquid\", residual = \"resale\" }\n" + kType + kNodes);
+  EXPECT_TRUE(stated.offer->ownership.colocation);
+  EXPECT_EQ(stated.offer->ownership.cooling, "liquid");
+  EXPECT_EQ(stated.offer->ownership.residual, "resale");
+  EXPECT_PRED2(has, errors(bought + ", residual = \"hope\" }\n" + kType + kNodes), "hope");
+}
+
 // Many names in many tables: bounded work, not minutes.
 TEST(ClusterFile, HugeRangesAreRefusedQuickly) {
   std::string text = kLab + kType + "[[node]]\nnames = \"n[1-100000]\"\ntype = \"hgx\"\n[fabric]\nleaves = [";
