@@ -304,12 +304,17 @@ std::string signed_dollars(double usd) {
   return usd < 0 ? "−" + dollars(-usd) : "+" + dollars(usd);
 }
 
+// A parameter by the name of its input, anything else by what it is.
+std::string mover_name(const TornadoBar& bar) {
+  return bar.cause.starts_with("parameter ") || bar.cause.empty() ? bar.name : bar.cause;
+}
+
 TornadoChart chart_of(const Tornado& tornado, const std::string& title) {
   TornadoChart chart{title, tornado.usd, signed_dollars(tornado.usd), {}};
   for (std::size_t i = 0; i < tornado.bars.size() && i < kShownMovers; ++i) {
     const TornadoBar& bar = tornado.bars[i];
-    chart.bars.push_back(
-        {bar.name, bar.usd_at_low, bar.usd_at_high, input_text(bar.low, bar.unit), input_text(bar.high, bar.unit)});
+    chart.bars.push_back({mover_name(bar), bar.usd_at_low, bar.usd_at_high, input_text(bar.low, bar.unit),
+                          input_text(bar.high, bar.unit)});
   }
   return chart;
 }
@@ -343,7 +348,7 @@ void add_tornados(Document& document, const std::vector<PlanOption>& options, co
     for (std::size_t i = 0; i < tornados[t].bars.size() && i < kShownMovers; ++i) {
       const TornadoBar& bar = tornados[t].bars[i];
       Row row;
-      row.cells = {bar.assumed ? bar.name + " (assumed)" : bar.name,
+      row.cells = {mover_name(bar) + (bar.assumed ? " (assumed)" : ""),
                    fmt::format("{} … {}", fmt::format("{:.3g}", bar.low), input_text(bar.high, bar.unit)),
                    signed_dollars(bar.usd_at_low), signed_dollars(bar.usd_at_high)};
       table.rows.push_back(std::move(row));

@@ -340,8 +340,8 @@ class Scanner {
     const std::size_t least = std::max(previous_, end > kLongestName ? end - kLongestName : 0);
     std::size_t at = end;
     if (at > least && text_[at - 1] == ')') {  // "(ms)" belongs to the name
-      const std::size_t open = text_.substr(0, at).rfind('(');
-      if (open != std::string_view::npos && open >= least) at = open;
+      const std::size_t open = text_.substr(least, at - least).rfind('(');
+      if (open != std::string_view::npos) at = least + open;
     }
     while (at > least) {
       const char c = text_[at - 1];
