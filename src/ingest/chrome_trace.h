@@ -2,7 +2,8 @@
 // how long.
 //
 //   {"schemaVersion": 1, "distributedInfo": {"rank": 3, …}, "traceEvents": [
-//     {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce…", "pid": 0, "tid": 7, "ts": 1.5, "dur": 80.1, …}, …
+//     {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce…", "pid": 0, "tid": 7, "ts": 1.5, "dur": 80.1, …},
+//     …
 //
 // Kept are totals by category and by kernel, the collectives one by one (thinned when there are many), the profiler's
 // steps, and how much of the time kernels ran, NCCL ran, and NCCL ran alone. Times are in microseconds, as printed.

@@ -170,8 +170,6 @@ std::unique_ptr<LineReader> open() { return std::make_unique<TraceList>(); }
 
 }  // namespace
 
-Format cluster_trace_csv_format() {
-  return {"kubernetes", "cluster trace", recognise, open, nullptr};
-}
+Format cluster_trace_csv_format() { return {"kubernetes", "cluster trace", recognise, open, nullptr}; }
 
 }  // namespace tare

@@ -208,8 +208,6 @@ int recognise(const Head& head) {
 
 }  // namespace
 
-Format kube_text_format() {
-  return {"kubernetes", "kubectl", recognise, nullptr, read_document};
-}
+Format kube_text_format() { return {"kubernetes", "kubectl", recognise, nullptr, read_document}; }
 
 }  // namespace tare

@@ -22,8 +22,9 @@ TEST(PowerCap, ACapAboveTheDrawChangesNothing) {
 
 TEST(PowerCap, NothingRunsOnTheIdleDraw) { EXPECT_EQ(power_cap(0.15, 0.75, 0.15).clock_ratio, 0); }
 
-// Energy of compute-bound work is draw ÷ clock. With d = c − i and k the clock's constant it is (i + d) ÷ (k · cbrt(d)),
-// least where its derivative vanishes: 3·d = i + d, d = i/2. Below it the idle draw over the longer time wins.
+// Energy of compute-bound work is draw ÷ clock. With d = c − i and k the clock's constant it is (i + d) ÷ (k ·
+// cbrt(d)), least where its derivative vanishes: 3·d = i + d, d = i/2. Below it the idle draw over the longer time
+// wins.
 TEST(PowerCap, EnergyOfComputeIsLeastAtHalfTheIdleDrawAboveIdle) {
   const auto energy = [](double c) {
     const PowerCap cap = power_cap(c, 0.75, 0.15);
