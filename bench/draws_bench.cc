@@ -2,10 +2,11 @@
 //
 //   DrawRented, DrawOwned    every number of a draw: run, lines, waterfall, total; without the percentiles of them
 //   WholeAnswer              100,000 draws of both bills with all percentiles and chances
+//   CountedDraws             a fixed number of draws, for bench/ratchet.sh to count instructions of
 //   CompareOffers            two offers with 100,000 draws as `tare compare` asks for them: searched, priced, drawn,
 //                            ranked, with their tornado
-// Bars of the project: 5,000,000 bill draws/s on one core; the comparison in under 0.2 s. bench/draws_numpy.sh sets
-// numpy beside it.
+// Bars of the project: 5,000,000 bill draws/s on one core; the comparison in under 0.2 s. bench/draws.sh holds them and
+// sets numpy beside them.
 #include <benchmark/benchmark.h>
 
 #include "base/file.h"
@@ -42,27 +43,57 @@ PlanOption option_of(const char* glob) {
 constexpr const char* kRented = "aws/p5.48xlarge/*/on_demand";
 constexpr const char* kOwned = "owned/dgx-h100";
 
-void draw(benchmark::State& state, const char* glob) {
-  const PlanOption option = option_of(glob);
-  const BillToDraw bill = to_draw(option, request().job);
-  const BillProgram program = make_bill_program({&bill, 1}, catalog(), {}).value();
-  DrawSource source(program, 1);
-  FormulaProgram::Workspace workspace = program.program->workspace();
-  std::vector<Block> columns(static_cast<std::size_t>(program.columns));
-  std::vector<double*> outputs;
-  for (Block& column : columns) outputs.push_back(column.at);
-  std::uint32_t block = 0;
-  for (auto _ : state) {
-    source.next(block++);
+// A bill as it is drawn, and room for one block of its draws.
+struct DrawnOption {
+  explicit DrawnOption(const char* glob)
+      : option(option_of(glob)),
+        bill(to_draw(option, request().job)),
+        program(make_bill_program({&bill, 1}, catalog(), {}).value()),
+        source(program, 1),
+        workspace(program.program->workspace()),
+        columns(static_cast<std::size_t>(program.columns)) {
+    for (Block& column : columns) outputs.push_back(column.at);
+  }
+  DrawnOption(const DrawnOption&) = delete;
+  DrawnOption& operator=(const DrawnOption&) = delete;
+
+  void block(std::uint32_t number) {
+    source.next(number);
     program.program->run(workspace, source, outputs.data());
     benchmark::DoNotOptimize(columns.data());
+    benchmark::ClobberMemory();
   }
-  state.counters["causes"] = double(program.causes.size());
-  state.counters["numbers"] = double(program.numbers.size());
-  state.counters["instructions"] = double(program.program->instructions());
-  state.counters["columns"] = double(program.columns);
+
+  PlanOption option;
+  BillToDraw bill;
+  BillProgram program;
+  DrawSource source;
+  FormulaProgram::Workspace workspace;
+  std::vector<Block> columns;
+  std::vector<double*> outputs;
+};
+
+void draw(benchmark::State& state, const char* glob) {
+  DrawnOption drawn(glob);
+  std::uint32_t block = 0;
+  for (auto _ : state) drawn.block(block++);
+  state.counters["causes"] = double(drawn.program.causes.size());
+  state.counters["numbers"] = double(drawn.program.numbers.size());
+  state.counters["instructions"] = double(drawn.program.program->instructions());
+  state.counters["columns"] = double(drawn.program.columns);
   state.counters["draws/s"] = benchmark::Counter(kBlock, benchmark::Counter::kIsIterationInvariantRate);
 }
+
+// A fixed number of draws of the owned bill.
+void CountedDraws(benchmark::State& state) {
+  constexpr std::uint32_t kBlocks = 200;
+  DrawnOption drawn(kOwned);
+  for (auto _ : state) {
+    for (std::uint32_t block = 0; block < kBlocks; ++block) drawn.block(block);
+  }
+  state.counters["evaluations"] = double(kBlocks) * kBlock;
+}
+BENCHMARK(CountedDraws)->Iterations(1);
 
 void DrawRented(benchmark::State& state) { draw(state, kRented); }
 BENCHMARK(DrawRented);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench/ratchet.sh BUILD: instructions per evaluation, counted by valgrind's callgrind, against bench/ratchet.csv.
+# bench/ratchet.sh BUILD: instructions per evaluation or draw, counted by valgrind's callgrind, against bench/ratchet.csv.
 #
 # Counted and not timed, so that a busy machine changes nothing. Fails when the count has grown by more than 10 %;
 # TARE_UPDATE_RATCHET=1 writes what was counted. Ends with "N passed, N failed".
@@ -17,28 +17,28 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Instructions inside `function` (everything it calls included) for each of the evaluations that the benchmark reports.
-count() { # FUNCTION BENCHMARK
-  valgrind --tool=callgrind --callgrind-out-file="$work/out" --collect-atstart=no --toggle-collect="$1" \
-    "$build/bench/search_bench" --benchmark_filter="^$2" --benchmark_format=csv >"$work/rows" 2>"$work/log" || return 1
+count() { # PROGRAM FUNCTION BENCHMARK
+  valgrind --tool=callgrind --callgrind-out-file="$work/out" --collect-atstart=no --toggle-collect="$2" \
+    "$build/bench/$1" --benchmark_filter="^$3" --benchmark_format=csv >"$work/rows" 2>"$work/log" || return 1
   local total evaluations
   total=$(sed -nE 's/^(summary|totals): *([0-9]+).*/\2/p' "$work/out" | tail -1)
   evaluations=$(awk -F, '/^name,/ { for (i = 1; i <= NF; i++) if ($i ~ /"?evaluations"?$/) column = i; next }
-                         column && /CountedEvaluations/ { printf "%d", $column }' "$work/rows")
+                         column && /Counted/ { printf "%d", $column }' "$work/rows")
   [[ -n $total && -n $evaluations && $evaluations -gt 0 ]] && echo $((total / evaluations))
 }
 
 passed=0
 failed=0
-rows="name,function,benchmark,instructions"
-while IFS=, read -r name function benchmark before; do
+rows="name,program,function,benchmark,instructions"
+while IFS=, read -r name program function benchmark before; do
   [[ $name == name ]] && continue
-  if ! now=$(count "$function" "$benchmark") || [[ -z $now ]]; then
+  if ! now=$(count "$program" "$function" "$benchmark") || [[ -z $now ]]; then
     echo "ratchet: $name: could not be counted" >&2
     tail -5 "$work/log" >&2
     failed=$((failed + 1))
     continue
   fi
-  rows+=$'\n'"$name,$function,$benchmark,$now"
+  rows+=$'\n'"$name,$program,$function,$benchmark,$now"
   if ((now * 10 > before * 11)) && [[ -z ${TARE_UPDATE_RATCHET:-} ]]; then
     echo "ratchet: $name takes $now instructions, $before before: more than 10 % growth"
     failed=$((failed + 1))

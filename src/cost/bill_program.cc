@@ -39,7 +39,7 @@ class Causes {
     constexpr double kP90 = 1.2815515655446004;  // of the standard normal distribution
     number.low = -kP90;
     number.high = kP90;
-    number.cause = cause({key, "step time factor", "1", std::exp(-kP90 * sigma), 1, std::exp(kP90 * sigma), false, 0});
+    number.cause = cause({key, key, "1", std::exp(-kP90 * sigma), 1, std::exp(kP90 * sigma), false, 0});
     return graph_.external(place_of(number));
   }
 
