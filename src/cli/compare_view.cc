@@ -294,9 +294,15 @@ namespace {
 
 constexpr std::size_t kShownMovers = 12;
 
+std::string short_number(double value) {
+  return std::fabs(value) >= 1000 ? format_count(value) : fmt::format("{:.3g}", value);
+}
+
 std::string input_text(double value, const std::string& unit) {
+  if (unit == "USD") return dollars(value);
+  if (unit == "s") return format_duration(value);
   const bool plain = unit.empty() || unit == "1" || unit == "ratio" || unit == "count";
-  return plain ? fmt::format("{:.3g}", value) : fmt::format("{:.3g} {}", value, unit);
+  return plain ? short_number(value) : fmt::format("{} {}", short_number(value), unit);
 }
 
 std::string signed_dollars(double usd) {
@@ -349,7 +355,7 @@ void add_tornados(Document& document, const std::vector<PlanOption>& options, co
       const TornadoBar& bar = tornados[t].bars[i];
       Row row;
       row.cells = {mover_name(bar) + (bar.assumed ? " (assumed)" : ""),
-                   fmt::format("{} … {}", fmt::format("{:.3g}", bar.low), input_text(bar.high, bar.unit)),
+                   fmt::format("{} … {}", input_text(bar.low, bar.unit), input_text(bar.high, bar.unit)),
                    signed_dollars(bar.usd_at_low), signed_dollars(bar.usd_at_high)};
       table.rows.push_back(std::move(row));
     }

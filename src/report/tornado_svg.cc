@@ -11,7 +11,7 @@ namespace {
 constexpr double kTop = 64, kRow = 24, kBar = 16, kBottom = 16;
 constexpr double kPlot = 420;
 constexpr double kCharacter = 7.2;  // about what one takes in the labels' font
-constexpr double kTextRoom = 90;    // on each side of the bars
+constexpr double kTextRoom = 120;   // on each side of the bars
 
 struct Extent {
   double low = 0, high = 0;
@@ -53,18 +53,23 @@ std::string to_svg(const TornadoChart& chart) {
   out += svg::text(base_x, kTop - 12, chart.base_text, svg::Anchor::kMiddle);
   double y = kTop;
   for (const TornadoSpan& bar : chart.bars) {
-    const auto half = [&](double value, const std::string& text, std::string_view fill) {
+    const bool low_is_right = x_of(bar.at_low) >= base_x, high_is_right = x_of(bar.at_high) >= base_x;
+    // With both ends on one side the text of the nearer one stands beyond the line, where no bar hides it.
+    const bool one_side = low_is_right == high_is_right;
+    const bool low_is_longer = std::fabs(x_of(bar.at_low) - base_x) >= std::fabs(x_of(bar.at_high) - base_x);
+    const auto half = [&](double value, const std::string& text, std::string_view fill, bool longer) {
       const double x = x_of(value);
       out +=
           svg::rect(std::min(x, base_x), y, std::max(std::fabs(x - base_x), 0.5), kBar, fill, bar.label + " " + text);
-      const bool right = x >= base_x;
-      out += svg::text(x + (right ? 6 : -6), y + kBar - 3, text, right ? svg::Anchor::kStart : svg::Anchor::kEnd);
+      const bool beyond = one_side && !longer;
+      const bool right = (x >= base_x) != beyond;
+      const double from = beyond ? base_x : x;
+      out += svg::text(from + (right ? 6 : -6), y + kBar - 3, text, right ? svg::Anchor::kStart : svg::Anchor::kEnd);
     };
     out += svg::text(left - kTextRoom - 8, y + kBar - 3, bar.label, svg::Anchor::kEnd);
-    // Both ends on one side: the longer half first, so that the shorter stays visible.
-    const bool low_is_longer = std::fabs(x_of(bar.at_low) - base_x) >= std::fabs(x_of(bar.at_high) - base_x);
-    const auto low = [&] { half(bar.at_low, bar.low_text, svg::palette(0)); };
-    const auto high = [&] { half(bar.at_high, bar.high_text, svg::palette(1)); };
+    // The longer half first, so that the shorter stays visible where both are on one side.
+    const auto low = [&] { half(bar.at_low, bar.low_text, svg::palette(0), low_is_longer); };
+    const auto high = [&] { half(bar.at_high, bar.high_text, svg::palette(1), !low_is_longer); };
     if (low_is_longer) {
       low();
       high();

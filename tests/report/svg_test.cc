@@ -1,5 +1,7 @@
 #include "report/svg.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -114,6 +116,39 @@ TEST(Svg, WaterfallEndsInItsTotal) {
   EXPECT_NE(xml.find(">total<"), std::string::npos);
   EXPECT_NE(xml.find("width=\"105\""), std::string::npos);  // a quarter of 420
   EXPECT_NE(xml.find("width=\"315\""), std::string::npos);
+}
+
+// Base 50 of 0 … 100 over 420: the low end reaches 210 to the left, the high end 210 to the right.
+TEST(Svg, ATornadoHangsOnItsBase) {
+  TornadoChart chart{"what moves it", 50, "$50", {{"wacc", 0, 100, "6 %", "14 %"}}};
+  const std::string xml = to_svg(chart);
+  EXPECT_TRUE(is_well_formed(xml));
+  EXPECT_EQ(count(xml, "width=\"210\""), 2u);
+  EXPECT_NE(xml.find(">6 %<"), std::string::npos);
+  EXPECT_NE(xml.find(">14 %<"), std::string::npos);
+}
+
+TEST(Svg, ATornadoDrawsWhatNeverEndsAtTheEdge) {
+  TornadoChart chart{"t", 1, "$1", {{"rate", 0.5, std::numeric_limits<double>::infinity(), "a", "b"}}};
+  const std::string xml = to_svg(chart);
+  EXPECT_TRUE(is_well_formed(xml));
+  EXPECT_EQ(xml.find("inf"), std::string::npos);
+  EXPECT_TRUE(is_well_formed(to_svg(TornadoChart{"none", 1, "$1", {}})));
+}
+
+TEST(Svg, GroupsHaveABarOfEverySeries) {
+  GroupedBars chart{"by cause", {"a", "b"}, {{"useful", {50, 100}, {"$50", "$100"}}}};
+  const std::string xml = to_svg(chart);
+  EXPECT_TRUE(is_well_formed(xml));
+  EXPECT_EQ(count(xml, "<rect"), 1u + 2u + 2u);  // the paper, two keys, two bars
+  EXPECT_NE(xml.find("width=\"210\""), std::string::npos);
+}
+
+TEST(Svg, ChartsStackUnderEachOther) {
+  const std::string one = to_svg(GroupedBars{"one", {}, {}});
+  const std::string both = stack_svg({one, one});
+  EXPECT_TRUE(is_well_formed(both));
+  EXPECT_EQ(count(both, "<svg"), 3u);
 }
 
 TEST(Svg, SameInputSameBytes) { EXPECT_EQ(to_svg(scatter()), to_svg(scatter())); }
