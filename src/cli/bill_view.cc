@@ -152,6 +152,7 @@ std::vector<Formula> bill_formulas(const std::vector<PlanOption>& options) {
     }
     for (const Formula& formula : option.run.formulas) add(formula);
     for (const BillLine& line : option.bill.lines) add(line.formula);
+    for (const WaterfallBar& bar : option.bill.waterfall) add(bar.formula);
     for (const Formula& formula : option.bill.formulas) add(formula);
     add(option.effective_price);
   }

@@ -11,10 +11,13 @@ std::vector<Formula> formulas_of(const PlanOption& option, StepModel& model) {
   std::vector<Formula> formulas = model.explain(option.parallelism);
   if (option.data) formulas.insert(formulas.end(), option.data->formulas.begin(), option.data->formulas.end());
   formulas.insert(formulas.end(), option.run.formulas.begin(), option.run.formulas.end());
-  if (!option.effective_price.expression.empty()) formulas.push_back(option.effective_price);
-  for (const BillLine& line : option.bill.lines) {
-    if (!line.formula.expression.empty()) formulas.push_back(line.formula);
-  }
+  const auto add = [&formulas](const Formula& formula) {
+    if (!formula.expression.empty()) formulas.push_back(formula);
+  };
+  for (const BillLine& line : option.bill.lines) add(line.formula);
+  for (const WaterfallBar& bar : option.bill.waterfall) add(bar.formula);
+  for (const Formula& formula : option.bill.formulas) add(formula);
+  add(option.effective_price);
   return formulas;
 }
 

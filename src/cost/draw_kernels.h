@@ -7,7 +7,7 @@
 //             distance from the mode in single precision
 //   normal    inversion by Acklam's rational approximation, relative error 1.2e-9
 //   Poisson   inversion: the least n with P(N <= n) >= u. Summed from 0 for λ < kSummedBelow; above by Giles' (2016)
-//             expansion ⌊λ + √λ w + (2 + w²)/6 … ⌋ in w = Φ⁻¹(u), which is off by one for less than 3 draws in 10,000
+//             expansion ⌊λ + √λ w + (2 + w²)/6 … ⌋ in w = Φ⁻¹(u), which is off by one for at most 5 draws in 10,000
 // Thread safety: pure functions.
 #pragma once
 
