@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -94,6 +95,44 @@ def dmon_log(path, size):
             written += len(text)
 
 
+def jsonl_steps(path, size):
+    """One JSON object a step, as loggers write them."""
+    rng = random.Random(SEED)
+    step, written = 0, 0
+    with open(path, "w", encoding="ascii", newline="") as out:
+        while written < size:
+            lines = []
+            for _ in range(4096):
+                step += 1
+                lines.append(f'{{"step": {step}, "loss": {rng.uniform(1.5, 3):.6f}, "grad_norm": {rng.uniform(0.2, 2):.4f}, '
+                             f'"lr": 3.0e-4, "step_time_ms": {rng.uniform(500, 540):.3f}, '
+                             f'"tokens_per_second": {rng.uniform(78000, 84000):.1f}, "memory_gb": 61.25, '
+                             f'"timestamp": "2026-11-30T10:{step // 60 % 60:02d}:{step % 60:02d}"}}\n')
+            text = "".join(lines)
+            out.write(text)
+            written += len(text)
+
+
+def megatron_log(path, size):
+    """Iteration lines of Megatron-LM."""
+    rng = random.Random(SEED)
+    step, written = 0, 0
+    with open(path, "w", encoding="ascii", newline="") as out:
+        while written < size:
+            lines = []
+            for _ in range(4096):
+                step += 1
+                lines.append(f" [2026-11-30 10:{step // 60 % 60:02d}:{step % 60:02d}] iteration {step:8d}/ 9000000 | "
+                             f"consumed samples: {step * 1024:12d} | elapsed time per iteration (ms): "
+                             f"{rng.uniform(5000, 5400):.1f} | throughput per GPU (TFLOP/s/GPU): {rng.uniform(380, 420):.1f} | "
+                             f"learning rate: 3.000000E-04 | global batch size:  1024 | lm loss: {rng.uniform(1.5, 3):.6E} | "
+                             f"loss scale: 1.0 | grad norm: {rng.uniform(0.2, 2):.3f} | number of skipped iterations:   0 | "
+                             f"number of nan iterations:   0 |\n")
+            text = "".join(lines)
+            out.write(text)
+            written += len(text)
+
+
 # --- who else reads it: source run by a Python of its own, given the file; prints rows and a checksum ---
 
 PANDAS_CSV = """
@@ -122,6 +161,19 @@ stats = frame.groupby("gpu").agg(["count", "min", "max", "mean", "last"])
 print(len(frame), float(frame["pwr"].mean()), pandas.__version__)
 """
 
+# jq and rg print the fields of each line; what they print is compared afterwards.
+JQ = ["jq", "-r", r'"\(.step) \(.step_time_ms) \(.tokens_per_second) \(.loss) \(.grad_norm) \(.lr) \(.memory_gb)"']
+RG = ["rg", "-o", "--no-filename", "-r", "$1 $2 $3 $4 $5",
+      r"iteration +(\d+)/.*?iteration \(ms\): ([\d.]+) .*?GPU\): ([\d.]+) .*?lm loss: ([\dE.+-]+) .*?grad norm: ([\d.]+)"]
+
+
+def same_steps(facts, words):
+    """Whether steps and the mean of their times are what the peer printed."""
+    times = [float(word) for word in words[1::len(words) // facts["step_count"]]]
+    mean = facts["summary"]["step_time_ms"]["mean"]
+    return len(times) == facts["step_count"] and abs(sum(times) / len(times) - mean) <= 1e-9 * mean
+
+
 def same_mean(column):
     """Whether rows and the mean of a column are what the peer printed."""
     def same(facts, words):
@@ -139,6 +191,12 @@ CASES = {
     "smi-dmon": dict(make=dmon_log, file="dmon.txt", kind="nvidia-smi", same=same_mean("pwr_w"), peer="pandas", source=PANDAS_DMON,
                      least_mb_per_s=400, least_times=10),
 }
+
+
+CASES["jsonl"] = dict(make=jsonl_steps, file="steps.jsonl", kind="training-log", same=same_steps, peer="jq", command=JQ,
+                      least_mb_per_s=1000, least_times=20)
+CASES["megatron"] = dict(make=megatron_log, file="megatron.log", kind="training-log", same=same_steps, peer="rg", command=RG,
+                         least_mb_per_s=500, least_times=20)
 
 
 def one_core(command):
@@ -174,6 +232,10 @@ def time_tare(tare, path, case, runs):
 
 
 def time_peer(path, case, runs):
+    if "command" in case:
+        if shutil.which(case["peer"]) is None:
+            return None
+        return best_of([*case["command"], str(path)], runs, "the peer")
     python = os.environ.get("PEER_PYTHON", "/usr/bin/python3")
     if subprocess.run([python, "-c", f"import {case['peer']}"], capture_output=True).returncode != 0:
         return None

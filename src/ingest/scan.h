@@ -23,6 +23,8 @@ struct Measure {
 };
 std::optional<Measure> to_measure(std::string_view text);
 
+// As string_view::find, faster over long texts.
+std::size_t find_in(std::string_view text, std::string_view part);
 bool contains(std::string_view text, std::string_view part);
 // What stands behind the first `marker` (trimmed); nullopt when it is not there.
 std::optional<std::string_view> after(std::string_view text, std::string_view marker);
