@@ -334,7 +334,7 @@ bool LineStream::next(Line& line) {
   line.text = state.cleaned(text);
   if (line.cut) {
     if (line.text.data() != state.scratch.data()) {
-      state.scratch.assign(line.text);
+      state.scratch = std::string(line.text);
       line.text = state.scratch;
     }
     state.skip_line();
@@ -353,8 +353,9 @@ Result<std::string> LineStream::rest(std::size_t limit_bytes) {
     }
   }
   if (!state.error.empty()) return tl::unexpected(state.error);
-  std::string text = state.has_escape ? without_escapes(state.left()) : std::string(state.left());
-  text.reserve(text.size() + kPadding);
+  Result<std::string> text(without_escapes(state.has_escape ? state.left() : std::string_view()));
+  if (!state.has_escape) text->assign(state.left());
+  text->reserve(text->size() + kPadding);
   state.begin = state.end;
   return text;
 }
