@@ -127,6 +127,20 @@ bool has_prefix(const std::vector<std::string>& names, std::string_view prefix) 
                      [prefix](const std::string& name) { return name.starts_with(prefix); });
 }
 
+// The first heading that must be a price though its name is not a known one: "price_per_gpu_hour_usd".
+std::size_t price_like(const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
+    const bool other = contains(name, "spot") || contains(name, "date") || contains(name, "source") ||
+                       contains(name, "unit") || contains(name, "month") || contains(name, "currency");
+    if (!other &&
+        (contains(name, "price") || contains(name, "perhour") || contains(name, "hourly") || contains(name, "usdh"))) {
+      return i;
+    }
+  }
+  return BillColumns::kNone;
+}
+
 std::string dialect_of(const BillColumns& columns, const std::vector<std::string>& names) {
   const auto has = [&names](std::string_view name) { return has_heading(names, name); };
   if (has("acceleratorname") && has("instancetype") && (has("price") || has("spotprice"))) return "SkyPilot catalog";
@@ -216,6 +230,9 @@ BillColumns bill_columns(const std::vector<std::string>& headings) {
       ++columns.roles;
       break;
     }
+  }
+  if (!columns.has(BillRole::kPrice) && !columns.has(BillRole::kCost)) {
+    columns.at[static_cast<std::size_t>(BillRole::kPrice)] = price_like(names);
   }
   for (const BillRole role : {BillRole::kCost, BillRole::kPrice, BillRole::kUnitPrice}) {
     if (columns.currency.empty() && columns.has(role))

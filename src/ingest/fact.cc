@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <unordered_map>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -189,15 +190,48 @@ std::size_t count_facts(const FactRecord& record) {
   return sum;
 }
 
-Json to_json(const FactRecord& record) {
-  Json json = Json::object();
-  Json lines = Json::object();
-  for (const auto& [name, fact] : record.members()) {
-    json[as_text(name)] = json_of(fact, false);
-    if (fact.line > 0 && fact.line != record.line) lines[as_text(name)] = fact.line;
+namespace {
+
+// Members of an ordered object are found one by one: in a record of many (the labels of a document that is not ours)
+// they are put in without a search, and a name that comes twice has its last value.
+class ObjectWriter {
+ public:
+  void put(const std::string& name, Json value) {
+    if (object_.size() < kFew) {
+      object_[name] = std::move(value);
+      return;
+    }
+    if (at_.empty()) {
+      for (std::size_t i = 0; i < object_.size(); ++i)
+        at_.emplace((object_.begin() + static_cast<std::ptrdiff_t>(i))->first, i);
+    }
+    const auto [found, fresh] = at_.emplace(name, object_.size());
+    if (fresh) {
+      object_.push_back({name, std::move(value)});
+    } else {
+      (object_.begin() + static_cast<std::ptrdiff_t>(found->second))->second = std::move(value);
+    }
   }
-  if (!lines.empty()) json["lines"] = std::move(lines);
-  return json;
+  bool empty() const { return object_.empty(); }
+  Json take() { return Json(std::move(object_)); }
+
+ private:
+  static constexpr std::size_t kFew = 64;
+  Json::object_t object_;
+  std::unordered_map<std::string, std::size_t> at_;
+};
+
+}  // namespace
+
+Json to_json(const FactRecord& record) {
+  ObjectWriter json, lines;
+  for (const auto& [name, fact] : record.members()) {
+    const std::string text = as_text(name);
+    json.put(text, json_of(fact, false));
+    if (fact.line > 0 && fact.line != record.line) lines.put(text, fact.line);
+  }
+  if (!lines.empty()) json.put("lines", lines.take());
+  return json.take();
 }
 
 }  // namespace tare

@@ -411,10 +411,12 @@ void KubeDescribe::take_pod_line(std::string_view line, std::int64_t number) {
   } else {
     resources_.clear();
     if (key == "Image") container.set("image", value, number);
-    if (key == "State") container.set("state", value, number);
-    if (key == "Last State") container.set("last_state", value, number);
-    if (key == "Reason") container.set("reason", value, number);
-    if (key == "Exit Code") container.set_parsed("exit_code", value, number);
+    if (key == "State" || key == "Last State") {
+      state_prefix_ = key == "State" ? "" : "last_";
+      container.set(state_prefix_ + "state", value, number);
+    }
+    if (key == "Reason") container.set(state_prefix_ + "reason", value, number);
+    if (key == "Exit Code") container.set_parsed(state_prefix_ + "exit_code", value, number);
     if (key == "Ready") container.set("ready", value == "True", number);
     if (key == "Restart Count") container.set_parsed("restarts", value, number);
   }

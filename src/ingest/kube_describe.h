@@ -51,7 +51,8 @@ class KubeDescribe {
   std::string name_;  // what came with "Name:" before it shows whether it is a node or a pod
   std::int64_t name_line_ = 0;
   std::string container_;
-  std::string resources_;  // "limits" or "requests", in a container
+  std::string state_prefix_;  // of a container: "" or "last_"
+  std::string resources_;     // "limits" or "requests", in a container
 };
 
 }  // namespace tare

@@ -115,6 +115,18 @@ void take_resources(FactRecord& node, std::string_view from, std::string_view to
   if (const std::optional<std::int64_t> gpus = gpus_in(*resources)) node.set(to, *gpus, resources->line);
 }
 
+// The value that all have which have one.
+std::optional<Fact> common_value(const std::vector<Fact>& nodes, std::string_view name) {
+  std::optional<Fact> common;
+  for (const Fact& one : nodes) {
+    const Fact* const value = one.as_record()->find(name);
+    if (value == nullptr) continue;
+    if (common && (common->text() != value->text() || common->number() != value->number())) return std::nullopt;
+    if (!common) common = *value;
+  }
+  return common;
+}
+
 }  // namespace
 
 bool is_gpu_resource(std::string_view resource) {
@@ -214,9 +226,10 @@ void KubeFacts::end_node() {
 
 void KubeFacts::finish_node(FactRecord& node) {
   if (const FactRecord* const labels = node.find_record("labels")) take_labels(node, FactRecord(*labels));
-  if (const FactRecord* const annotations = node.find_record("annotations")) {
+  if (const FactRecord* const there = node.find_record("annotations")) {
+    const FactRecord annotations = *there;  // the node's members move as it grows
     for (const std::string_view name : {"hami.io/node-nvidia-register", "4pd.io/node-nvidia-register"}) {
-      const Fact* const list = annotations->find(name);
+      const Fact* const list = annotations.find(name);
       if (list != nullptr && !list->text().empty()) take_hami(node, std::string(list->text()), list->line);
     }
   }
@@ -336,9 +349,8 @@ void KubeFacts::give_nodes(Reading& reading) {
   bool by_pods = !gpus_on_node_.empty() && sums_.find("gpu_requested") == sums_.end();
   facts.set("node_count", nodes_.seen());
   nodes_.give(facts, "nodes", reading);
-  std::vector<Fact>& list = facts.list("nodes");
   if (by_pods) {
-    for (Fact& one : list) {
+    for (Fact& one : facts.list("nodes")) {
       FactRecord& node = std::get<FactRecord>(one.value);
       const std::optional<std::int64_t> allocatable = node.integer("gpu_allocatable");
       if (!allocatable) continue;
@@ -355,16 +367,7 @@ void KubeFacts::give_nodes(Reading& reading) {
   // What all nodes have in common is said once.
   for (const std::string_view name :
        {"gpu_product", "gpu_memory_mib", "gpu_family", "machine", "driver", "instance_type"}) {
-    const Fact* common = nullptr;
-    bool differs = false;
-    for (const Fact& one : list) {
-      const Fact* const value = one.as_record()->find(name);
-      if (value == nullptr) continue;
-      if (common != nullptr && common->value.index() == value->value.index() && common->text() != value->text())
-        differs = true;
-      if (common == nullptr) common = value;
-    }
-    if (common != nullptr && !differs) facts.set(name, Fact(*common));
+    if (const std::optional<Fact> common = common_value(facts.list("nodes"), name)) facts.set(name, *common);
   }
 }
 

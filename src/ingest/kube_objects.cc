@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "ingest/bounded_fact.h"
 #include "ingest/scan.h"
 
 namespace tare {
@@ -71,7 +72,7 @@ void take_status(FactRecord& node, const FactRecord& status) {
 
 void take_labels(FactRecord& node, const FactRecord& from, std::string_view name) {
   const FactRecord* const map = from.find_record(name);
-  if (map != nullptr && !map->empty()) node.set(name, Fact::of(FactRecord(*map)));
+  if (map != nullptr && !map->empty()) node.set(name, Fact::of(bounded(*map)));
 }
 
 void take_node(const FactRecord& object, KubeFacts& facts) {
@@ -105,7 +106,7 @@ void take_pod_spec(const FactRecord& spec, FactRecord& pod) {
   copy_text(pod, "scheduler", &spec, "schedulerName");
   copy_text(pod, "host_network", &spec, "hostNetwork");
   if (const FactRecord* const selector = spec.find_record("nodeSelector"))
-    pod.set("node_selector", Fact::of(FactRecord(*selector)));
+    pod.set("node_selector", Fact::of(bounded(*selector)));
   const std::vector<Fact>* const containers = spec.find_list("containers");
   if (containers == nullptr) return;
   std::optional<std::int64_t> gpus;
@@ -129,7 +130,7 @@ void take_pod_spec(const FactRecord& spec, FactRecord& pod) {
     }
     for (const std::string_view name : {"command", "args", "env"}) {
       const std::vector<Fact>* const list = container->find_list(name);
-      if (list != nullptr && list->size() <= 200) into.set(name, Fact(*container->find(name)));
+      if (list != nullptr && list->size() <= 200) into.set(name, bounded(*container->find(name)));
     }
   }
   pod.set("gpus", gpus.value_or(0));
@@ -344,7 +345,7 @@ bool take_piece(const FactRecord& object, KubeFacts& facts) {
     return true;
   }
   if (const FactRecord* const labels = object.find_record("labels")) {
-    facts.current_node(object.line).set("labels", Fact::of(FactRecord(*labels)));
+    facts.current_node(object.line).set("labels", Fact::of(bounded(*labels)));
     return true;
   }
   if (const FactRecord* const metadata = object.find_record("metadata");

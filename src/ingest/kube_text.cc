@@ -171,11 +171,27 @@ int recognise(const Head& head) {
   const auto has = [text](std::string_view part) { return contains(text, part); };
   int points = 0;
   if (has("apiVersion") && has("kind") && has("metadata")) points += 3;
-  for (const std::string_view sign :
-       {"nvidia.com/gpu", "nvidia.com/mig", "amd.com/gpu", "kubernetes.io/", "XidCriticalError",
-        "device marked unhealthy", "kubectl ", "FailedScheduling", "nodes are available:", "default-scheduler",
-        "Allocated resources:", "Non-terminated Pods:", "k8s.io/", "kubelet", "device-plugins",
-        "could not load NVML library", "ephemeral-storage", "hami.io/", "nvidia-device-plugin"}) {
+  for (const std::string_view sign : {"nvidia.com/gpu",
+                                      "nvidia.com/mig",
+                                      "amd.com/gpu",
+                                      "kubernetes.io/",
+                                      "XidCriticalError",
+                                      "device marked unhealthy",
+                                      "kubectl ",
+                                      "FailedScheduling",
+                                      "nodes are available:",
+                                      "default-scheduler",
+                                      "Allocated resources:",
+                                      "Non-terminated Pods:",
+                                      "k8s.io/",
+                                      "kubelet",
+                                      "device-plugins",
+                                      "could not load NVML library",
+                                      "ephemeral-storage",
+                                      "hami.io/",
+                                      "nvidia-device-plugin",
+                                      "Incompatible platform detected",
+                                      "No devices found. Waiting indefinitely"}) {
     if (has(sign)) ++points;
   }
   if (has("Capacity:") && has("Allocatable:")) points += 2;
@@ -200,7 +216,8 @@ int recognise(const Head& head) {
                      contains(begin, "Capacity") || contains(begin, "Allocat") || contains(begin, "kubernetes.io") ||
                      contains(begin, "FailedScheduling") || contains(begin, "Xid") || tables > 0 ||
                      contains(begin, "NVML") || contains(begin, "allocatable") || contains(begin, "amd.com/gpu") ||
-                     contains(begin, "hami.io");
+                     contains(begin, "hami.io") || contains(begin, "Incompatible platform") ||
+                     contains(begin, "No devices found");
   if (!early) return confidence::kPossible;
   if (points >= 3) return confidence::kSure;
   return points == 2 ? confidence::kSure - 10 : confidence::kLikely;

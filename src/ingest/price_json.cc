@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ingest/bill_columns.h"
 #include "ingest/bill_summary.h"
+#include "ingest/bounded_fact.h"
 #include "ingest/json_walk.h"
 #include "ingest/price_offers.h"
 #include "ingest/scan.h"
@@ -34,7 +35,7 @@ std::optional<double> amount_of(const Fact& fact) {
 void copy(FactRecord& into, std::string_view name, const FactRecord& from, std::string_view member) {
   if (const Fact* const fact = from.find(member);
       fact != nullptr && fact->as_record() == nullptr && !fact->is_unknown()) {
-    into.set(name, Fact(*fact));
+    into.set(name, bounded(*fact));
   }
 }
 
@@ -98,6 +99,15 @@ class PriceDocument {
     if (record->has("product") && record->has("terms")) return product(*record);
     if (bill_row(*record)) return;
     search(value, in_list ? std::string_view() : name, 0);
+  }
+
+  // The members of an outermost object, its lists left out: a row, an offer, or something that holds them.
+  void outermost(const FactRecord& members) {
+    const bool alone = members.members().size() >= 3;
+    if (alone && bill_row(members)) return;
+    const std::pair<std::string, Fact>* const price = alone ? price_member(members) : nullptr;
+    if (price != nullptr) return offer(members, *price, "");
+    for (const auto& [name, value] : members.members()) member(name, false, value);
   }
 
   void finish(const JsonWalk& walk) {
@@ -347,9 +357,26 @@ class PriceDocument {
     }
   }
 
+  // {"service": {"description": "x"}} -> service.description, as a CSV of the same rows would call it.
+  static FactRecord flat(const FactRecord& from) {
+    FactRecord into(from.line);
+    for (const auto& [name, value] : from.members()) {
+      const FactRecord* const inner = value.as_record();
+      if (inner == nullptr) {
+        into.add(name, value);
+        continue;
+      }
+      for (const auto& [part, item] : inner->members()) {
+        if (item.as_record() == nullptr && into.members().size() < 800) into.add(name + "." + part, item);
+      }
+    }
+    return into;
+  }
+
   // An object whose members are the columns of a bill (FOCUS, a GCP export row, an Azure usage record).
-  bool bill_row(const FactRecord& from) {
-    if (from.members().size() < 3 || from.members().size() > 400) return false;
+  bool bill_row(const FactRecord& whole) {
+    if (whole.members().size() < 3 || whole.members().size() > 400) return false;
+    const FactRecord from = flat(whole);
     std::vector<std::string> headings;
     for (const auto& [name, value] : from.members()) headings.push_back(name);
     const BillColumns columns = bill_columns(headings);
@@ -415,7 +442,7 @@ class PriceDocument {
     FactRecord into(from.line);
     for (const auto& [member, value] : from.members()) {
       if (into.members().size() >= 100) break;
-      if (member != "price" && value.as_record() == nullptr) into.set(member, value);
+      if (member != "price" && value.as_record() == nullptr) into.set(member, bounded(value));
     }
     const double value = *amount_of(price.second);
     const bool cents = contains(to_lower(price.first), "cent");
@@ -473,21 +500,18 @@ void read_document(std::string_view text, Reading& reading) {
   JsonWalk walk;
   // One document after another: JSON lines.
   while (!trim(rest).empty()) {
-    FactRecord scalars(line);
-    bool listed = false;
+    const std::size_t begin = rest.find_first_not_of(" \t\r\n");
+    line += std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+    rest.remove_prefix(begin);
+    FactRecord members(line);
     walk = walk_json(rest, line, [&](std::string_view name, bool in_list, const Fact& value, bool) {
-      if (in_list || value.as_record() != nullptr) {
-        listed = listed || in_list;
+      if (in_list || members.members().size() >= 400) {
         document.member(name, in_list, value);
-      } else if (scalars.members().size() < 400) {
-        scalars.add(std::string(name), value);
-        document.member(name, in_list, value);
+      } else {
+        members.add(std::string(name), value);
       }
     });
-    if (!listed && scalars.members().size() >= 3) {
-      scalars.line = line;
-      document.member("", true, Fact::of(std::move(scalars)));
-    }
+    document.outermost(members);
     const std::size_t used = std::max<std::size_t>(walk.used, 1);
     if (!walk.complete || used >= rest.size()) break;
     line += std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(used), '\n');

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "ingest/bounded_fact.h"
 #include "ingest/json_walk.h"
 #include "ingest/scan.h"
 #include "ingest/slurm_facts.h"
@@ -283,20 +284,20 @@ class SlurmAnswer {
     if (record != nullptr && name == "partitions" && in_list) return partition(*record);
     if (record != nullptr && name == "meta") return meta(*record);
     if (record != nullptr && (name == "errors" || name == "warnings") && in_list) {
-      return facts_.append(name, *record);
+      return facts_.append(name, bounded(*record));
     }
     if (name == "statistics" && record != nullptr) {
-      facts_.more().set("sdiag", value);
+      facts_.more().set("sdiag", bounded(value));
       return;
     }
     if (!in_list && !name.empty()) rest_.add(std::string(name), value);
   }
 
   void topology(const FactRecord& record) {
-    if (const Fact* const name = record.find("topology")) facts_.more().list("topologies").push_back(*name);
+    if (const Fact* const name = record.find("topology")) facts_.more().list("topologies").push_back(bounded(*name));
     if (const FactRecord* const tree = record.find_record("tree")) switches(*tree, "switches", "switch", "tree");
     if (const FactRecord* const block = record.find_record("block")) {
-      if (const Fact* const sizes = block->find("block_sizes")) facts_.more().set("block_sizes", *sizes);
+      if (const Fact* const sizes = block->find("block_sizes")) facts_.more().set("block_sizes", bounded(*sizes));
       switches(*block, "blocks", "block", "block");
     }
     if (record.has("flat")) facts_.more().set_once("topology", Fact::of(std::string_view("flat"), record.line));

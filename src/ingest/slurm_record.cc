@@ -201,11 +201,16 @@ void explain_reason(FactRecord& record) {
 }
 
 void finish_node(FactRecord& node) {
-  const Fact* const gres = node.find("gres");
-  if (gres != nullptr) add_gpus(node, parse_gres(gres->text()), "", gres->line);
-  if (const Fact* const cfg = node.find("cfg_tres")) add_gpus(node, parse_tres(cfg->text()), "cfg_", cfg->line);
-  if (const Fact* const alloc = node.find("alloc_tres"))
-    add_gpus(node, parse_tres(alloc->text()), "alloc_", alloc->line);
+  const auto add = [&node](std::string_view member, std::string_view prefix, bool tres) {
+    const Fact* const fact = node.find(member);
+    if (fact == nullptr) return;
+    const std::string text(fact->text());  // the node's members move as it grows
+    add_gpus(node, tres ? parse_tres(text) : parse_gres(text), prefix, fact->line);
+  };
+  add("gres", "", false);
+  add("gres_used", "used_", false);
+  add("cfg_tres", "cfg_", true);
+  add("alloc_tres", "alloc_", true);
   std::vector<std::string_view> flags;
   const std::string name = node_state_name(node.text("state"), &flags);
   if (!name.empty()) node.set("state_name", name, node.find("state")->line);

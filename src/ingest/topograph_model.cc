@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "ingest/bounded_fact.h"
 #include "ingest/scan.h"
 #include "ingest/slurm_values.h"
 #include "ingest/yaml_tree.h"
@@ -62,7 +63,7 @@ void take_switches(const Fact& switches, Reading& reading, std::map<std::string,
         if (member == "switches") children = expand_range(names, kListed);
       }
       for (const std::string_view member : {"labels", "metadata", "annotations"}) {
-        if (const FactRecord* const labels = from->find_record(member)) into.set(member, Fact::of(FactRecord(*labels)));
+        if (const FactRecord* const labels = from->find_record(member)) into.set(member, Fact::of(bounded(*labels)));
       }
     }
     std::vector<Fact>& list = reading.facts.list("switches", switches.line);
@@ -94,7 +95,7 @@ void take_blocks(const Fact& blocks, Reading& reading, std::set<std::string>& do
       for (const auto& [key, value] : annotations->members()) {
         if (contains(key, "domain") && !value.text().empty()) into.set("domain", value.text(), value.line);
       }
-      into.set("annotations", Fact::of(FactRecord(*annotations)));
+      into.set("annotations", Fact::of(bounded(*annotations)));
     }
     const std::string domain(into.text("domain").empty() ? into.text("nvlink") : into.text("domain"));
     if (!domain.empty() && domains.size() < kListed) domains.insert(domain);

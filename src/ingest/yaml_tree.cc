@@ -260,6 +260,13 @@ class Parser {
       }
       line.indent += inner;
       line.content.remove_prefix(inner);
+      if ((line.content.front() == '|' || line.content.front() == '>') && line.content.size() <= 3) {
+        const char joint = line.content.front() == '|' ? '\n' : ' ';
+        const std::int64_t number = line.number;
+        ++at_;
+        items.push_back(block_scalar(joint, number, indent));
+        continue;
+      }
       const std::size_t item_indent = line.indent;
       items.push_back(block(item_indent, depth + 1));
       skip_deeper(indent);
