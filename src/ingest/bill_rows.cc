@@ -47,8 +47,10 @@ std::vector<std::pair<std::string, std::string>> bill_tags(std::string_view text
   text = trim(text);
   if (says_nothing(text) || text == "{}" || text == "[]") return tags;
   if (contains(text, "\":") || contains(text, "\" :")) {
-    std::string whole(text);
-    if (!text.starts_with('{') && !text.starts_with('[')) whole = "{" + whole + "}";
+    const bool bare = !text.starts_with('{') && !text.starts_with('[');
+    std::string whole(bare ? "{" : "");
+    whole += text;
+    if (bare) whole += '}';
     const JsonTree tree = read_json_tree(whole);
     const auto take = [&tags](const FactRecord& record) {
       // [{"key": "team", "value": "a"}] of GCP.

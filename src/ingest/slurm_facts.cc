@@ -9,6 +9,8 @@ namespace tare {
 namespace {
 
 constexpr std::size_t kHostsKnown = 200'000;     // names that are told apart
+constexpr std::int64_t kNamesMade = 2'000'000;   // of all lists together: rows may name the same nodes without end
+constexpr std::size_t kListsKnown = 20'000;      // lists that need not be made again
 constexpr std::size_t kPartitionsKnown = 2'000;  // and partitions
 constexpr std::size_t kListed = 20'000;          // switches, blocks, lines of gres.conf
 constexpr std::size_t kStatesKnown = 200;        // and states: a wrong column must not fill the memory
@@ -73,10 +75,15 @@ void SlurmFacts::append(std::string_view list, FactRecord record) {
 
 void SlurmFacts::count_states(std::string_view hosts, std::int64_t node_count, const std::string& state) {
   if (!hosts.empty() && !too_many_hosts_) {
+    if (lists_seen_.count(std::string(hosts)) > 0) return;
     const std::int64_t names = count_hosts(hosts);
-    if (names > 0 && static_cast<std::size_t>(names) + state_of_host_.size() <= kHostsKnown) {
+    names_made_ += names;
+    if (names_made_ > kNamesMade) {
+      too_many_hosts_ = true;
+    } else if (names > 0 && static_cast<std::size_t>(names) + state_of_host_.size() <= kHostsKnown) {
       const std::vector<std::string> expanded = expand_range(hosts, kHostsKnown);
       if (!expanded.empty()) {
+        if (lists_seen_.size() < kListsKnown) lists_seen_.emplace(hosts);
         for (const std::string& host : expanded) {
           std::string& known = state_of_host_[host];
           if (known.empty()) known = state;

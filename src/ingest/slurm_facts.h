@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ingest/kept_rows.h"
@@ -53,6 +54,8 @@ class SlurmFacts {
   bool has_gpu_h_ = false;
   std::unordered_map<std::string, std::string> state_of_host_;
   std::map<std::string, std::int64_t> nodes_without_name_;
+  std::unordered_set<std::string> lists_seen_;
+  std::int64_t names_made_ = 0;
   bool too_many_hosts_ = false;
   std::vector<Partition> partitions_;
   std::unordered_map<std::string, std::size_t> partition_index_;
