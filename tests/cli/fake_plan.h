@@ -5,6 +5,12 @@
 
 namespace tare::test {
 
+inline Amount amount_of(double usd) {
+  Amount amount;
+  amount.usd = usd;
+  return amount;
+}
+
 inline Bill fake_bill(double rent_usd, double storage_usd) {
   Bill bill;
   bill.total = {rent_usd + storage_usd, (rent_usd + storage_usd) / 2, (rent_usd + storage_usd) * 2};
@@ -17,11 +23,11 @@ inline Bill fake_bill(double rent_usd, double storage_usd) {
   rent.expression = "price_usd_per_gpu_h * billed_gpu_hours";
   rent.inputs = {{"price_usd_per_gpu_h", rent_usd / 1000, "USD/GPU-h", "offer", false},
                  {"billed_gpu_hours", 1000, "GPU-h", "run", true}};
-  bill.lines = {{"rent", {rent_usd, {}, {}}, true, rent}, {"storage", {storage_usd, {}, {}}, false, {}}};
-  bill.waterfall = {{"startup", 100, {rent_usd * 0.1, {}, {}}},
-                    {"kernel", 400, {rent_usd * 0.4, {}, {}}},
-                    {"useful", 500, {rent_usd * 0.5, {}, {}}},
-                    {"storage", 0, {storage_usd, {}, {}}}};
+  bill.lines = {{"rent", amount_of(rent_usd), true, rent}, {"storage", amount_of(storage_usd), false, {}}};
+  bill.waterfall = {{"startup", 100, amount_of(rent_usd * 0.1), {}},
+                    {"kernel", 400, amount_of(rent_usd * 0.4), {}},
+                    {"useful", 500, amount_of(rent_usd * 0.5), {}},
+                    {"storage", 0, amount_of(storage_usd), {}}};
   return bill;
 }
 
