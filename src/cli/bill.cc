@@ -49,6 +49,13 @@ Result<ExitCode> run_bill(Context& context) {
 
   Answer answer;
   answer.warnings = warnings_of(*request, *choices);
+  for (const PlanOption& option : *options) {
+    for (const std::string& why : option.bill.unknown) {
+      Diagnostic unknown = make_error("unknown-cost", option.offer.id + ": " + why);
+      unknown.severity = Severity::kWarning;
+      answer.warnings.push_back(std::move(unknown));
+    }
+  }
   answer.document = [&] {
     Document document = bill_document(*options, request->job);
     if (!formulas.empty()) add_formulas(document, formulas);

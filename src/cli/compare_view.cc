@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "base/json.h"
 #include "base/quantity.h"
@@ -105,6 +106,16 @@ void add_run(std::vector<Measure>& measures, const std::vector<PlanOption>& opti
           [](const PlanOption& option) { return option.run.gpu_hours; });
 }
 
+// A bill that is not known has no lines: unknown is not zero.
+void mark_unknown(std::vector<Measure>& measures, const std::vector<PlanOption>& options) {
+  for (Measure& measure : measures) {
+    if (measure.section != "bill" && measure.section != "waterfall") continue;
+    for (std::size_t o = 0; o < options.size(); ++o) {
+      if (!is_known(options[o].bill)) measure.values[o] = std::numeric_limits<double>::infinity();
+    }
+  }
+}
+
 std::vector<Measure> measures_of(const std::vector<PlanOption>& options) {
   std::vector<Measure> measures;
   add_step(measures, options);
@@ -119,6 +130,7 @@ std::vector<Measure> measures_of(const std::vector<PlanOption>& options) {
       [](const WaterfallBar& bar) { return bar.amount.usd; });
   add_one(measures, options, {"waterfall", "total", Unit::kUsd, false, true, {}},
           [](const PlanOption& option) { return option.bill.total.usd; });
+  mark_unknown(measures, options);
   return measures;
 }
 
@@ -385,7 +397,10 @@ void add_deliveries(Document& document, const std::vector<DeliveryRow>& rows) {
     table.rows.push_back(std::move(cells));
   }
   document.table(std::move(table));
-  document.text("Against bare metal, at the same price; a seller's own surcharge is in the offers.", Tone::kFaint);
+  document.text(
+      "Against bare metal, at the same price and billed by the second: whole hours can hide the difference or blow it "
+      "up. A seller's own surcharge is in the offers.",
+      Tone::kFaint);
 }
 
 Json deliveries_json(const std::vector<DeliveryRow>& rows) {

@@ -76,6 +76,13 @@ constexpr auto kFlags = std::to_array<Flag>({
      "(no_known_fabric). Options that stand on it are marked."},
     {"threads", 0, ValueKind::kCount, "N", Category::kSearch, kJobs, kOnce, kConfigurable, "", "",
      "how many threads search", "0, and the default, is one per core. The answer is the same for any number."},
+    {"checkpoint-every", 0, ValueKind::kText, "WHEN[,WHEN…]", Category::kSearch, kJobs, kOnce, kPerCall, "", "",
+     "checkpoint intervals to choose from",
+     "auto, '200 steps' or 30min, separated by commas; the best by the objective is taken. Without it the job's own."},
+    {"power-cap", 0, ValueKind::kText, "SHARE[,SHARE…]", Category::kSearch, kJobs, kOnce, kPerCall, "", "",
+     "power caps of the GPUs to choose from",
+     "Shares of their rated power: 100%,80%,60%. A capped GPU clocks lower (cube root of the dynamic power left), and "
+     "kernels that compute take longer; the best by the objective is taken."},
 
     {"tp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
      "tensor parallelism: only these sizes",
@@ -96,14 +103,6 @@ constexpr auto kFlags = std::to_array<Flag>({
      "none selective full", "", "activation recomputation to try",
      "'selective' recomputes attention, 'full' every layer from its input."},
 
-    {"checkpoint-every", 0, ValueKind::kText, "WHEN[,WHEN…]", Category::kSearch, kJobs, kOnce, kPerCall, "", "",
-     "checkpoint intervals to choose from",
-     "auto, '200 steps' or 30min, separated by commas; the best by the objective is taken. Without it the job's own."},
-    {"power-cap", 0, ValueKind::kText, "SHARE[,SHARE…]", Category::kSearch, kJobs, kOnce, kPerCall, "", "",
-     "power caps of the GPUs to choose from",
-     "Shares of their rated power: 100%,80%,60%. A capped GPU clocks lower (cube root of the dynamic power left), and "
-     "kernels that compute take longer; the best by the objective is taken."},
-
     {"max-price-age", 0, ValueKind::kDuration, "DURATION", Category::kPrice, kPlan, kOnce, kConfigurable, "", "",
      "leave out prices that are older, or undated",
      "180d, 26w. Without it old prices are ranked and marked stale (older than 180 days, or undated)."},
@@ -122,7 +121,7 @@ constexpr auto kFlags = std::to_array<Flag>({
      "'table' for people, 'md' the same as Markdown. 'json' (schemas in schema/) and 'csv' hold numbers in base units, "
      "the unit in the name; with --output json errors are JSON too, on standard error. 'svg' draws what can be drawn. "
      "'bill' knows 'focus' (FOCUS columns), 'read' knows 'toml' (a cluster file). A file name says the form by its "
-     "extension: -o plan.json."},
+     "extension: -o plan.json, -o bill.focus.csv."},
     {"explain", 0, ValueKind::kSwitch, "", Category::kOutput, kAnswers, kOnce, kConfigurable, "", "",
      "show formula, inputs and sources of each number",
      "Values that nobody stated are marked as assumed. 'plan' also lists every refusal one by one."},
@@ -219,6 +218,7 @@ OutputForm output_form(std::string_view text) {
   if (std::find(forms.begin(), forms.end(), text) != forms.end()) return {std::string(text), {}};
   const std::size_t dot = text.find_last_of("./");
   if (dot == std::string_view::npos || text[dot] != '.') return {};
+  if (to_lower(text).ends_with(".focus.csv")) return {"focus", std::string(text)};
   std::string extension = to_lower(text.substr(dot + 1));
   if (extension == "txt") extension = "table";
   const bool is_form = extension != "focus" && std::find(forms.begin(), forms.end(), extension) != forms.end();

@@ -72,6 +72,7 @@ constexpr auto kLabels = std::to_array<Entry>({
 constexpr auto kRefusals = std::to_array<Entry>({
     {"memory", "no parallelism fits in the GPUs' memory"},
     {"divisibility", "no parallelism divides the model and the batch over the GPUs"},
+    {"power_cap", "nothing runs under such a power cap"},
     {"no_known_fabric", "nobody states the bandwidth between its nodes"},
     {"stale_price", "its price is older than --max-price-age, or undated"},
     {"suspect_price", "its price is marked as suspect"},

@@ -239,6 +239,10 @@ void add_bill(Document& document, const Bill& bill) {
     document.heading(fmt::format("Bill: {}, {} per million tokens", format_usd(bill.total.usd, 2),
                                  rate_text(bill.usd_per_million_tokens)));
     document.table(bill_table(bill));
+    if (is_drawn(bill)) {
+      document.text("Amounts stand at the base of every input; most ranges lean upward, so a P10 can lie above one.",
+                    Tone::kFaint);
+    }
     if (!bill.waterfall.empty()) {
       document.heading("The same money by cause");
       document.table(waterfall_table(bill));

@@ -8,13 +8,27 @@
 #include "base/text.h"
 #include "cli/labels.h"
 #include "cli/option_tables.h"
+#include "workload/checkpoint_text.h"
 
 namespace tare {
 namespace {
 
-std::string status_text(const PlanOption& option) {
+// What it is ranked by, where no column has it, and what was chosen beside the split.
+std::string ranked_by(const PlanOption& option, const std::string& objective) {
+  std::vector<std::string> words;
+  const auto known = [](const std::optional<double>& value, const char* unit) {
+    return value ? fmt::format("{} {}", format_count(*value), unit) : std::string("energy unknown");
+  };
+  if (objective == "energy") words.push_back(known(option.bill.energy_kwh, "kWh"));
+  if (objective == "carbon") words.push_back(known(option.bill.co2e_kg, "kg CO2e"));
+  if (option.power_cap_ratio < 1) words.push_back(fmt::format("capped at {:.0f} %", option.power_cap_ratio * 100));
+  return join(words, ", ");
+}
+
+std::string status_text(const PlanOption& option, const std::string& objective) {
   std::vector<std::string> words;
   if (option.chosen) words.emplace_back("CHOSEN ✔");
+  if (std::string by = ranked_by(option, objective); !by.empty()) words.push_back(std::move(by));
   if (!option.run.finishes) {
     words.emplace_back("never ends");
   } else if (!option.meets_deadline) {
@@ -133,13 +147,21 @@ std::vector<Column> options_columns(const Job& job) {
                          "capacity_bytes",
                          "price_stale",
                          "meets_deadline",
-                         "meets_budget"}) {
+                         "meets_budget",
+                         "total_p10_usd",
+                         "total_p50_usd",
+                         "total_p90_usd",
+                         "energy_kwh",
+                         "co2e_kg",
+                         "power_cap_ratio",
+                         "checkpoint_every"}) {
     columns.push_back({id, "", Align::kLeft, Importance::kExtra, 0, Audience::kPrograms});
   }
   return columns;
 }
 
 Cell whole(double value) { return number_cell("", value); }
+Cell maybe(const std::optional<double>& value) { return value ? whole(*value) : Cell("", ""); }
 Cell truth(bool value) { return {"", value ? "true" : "false"}; }
 
 // The digits of fresh prices stand under those of stale ones, which have a star behind them.
@@ -149,7 +171,7 @@ Cell price_cell(const PlanOption& option) {
           option.stale ? Tone::kWarning : Tone::kPlain};
 }
 
-Row option_row(const PlanOption& option) {
+Row option_row(const PlanOption& option, const std::string& objective) {
   const Step& step = option.step;
   const Parallelism& p = option.parallelism;
   const std::string mark = option.fabric_assumed ? "~" : "";
@@ -172,7 +194,7 @@ Row option_row(const PlanOption& option) {
       number_cell(rate_text(option.bill.usd_per_million_tokens), option.bill.usd_per_million_tokens),
       price_cell(option),
       option.price_date,
-      {status_text(option), "", option.chosen ? Tone::kGood : Tone::kBad},
+      {status_text(option, objective), "", option.chosen ? Tone::kGood : Tone::kBad},
   };
   row.cells.insert(row.cells.end(), {truth(option.chosen),
                                      option.offer.provider,
@@ -193,7 +215,14 @@ Row option_row(const PlanOption& option) {
                                      whole(option.capacity_bytes),
                                      truth(option.stale),
                                      truth(option.meets_deadline),
-                                     truth(option.meets_budget)});
+                                     truth(option.meets_budget),
+                                     maybe(option.bill.total.p10),
+                                     maybe(option.bill.total.p50),
+                                     maybe(option.bill.total.p90),
+                                     maybe(option.bill.energy_kwh),
+                                     maybe(option.bill.co2e_kg),
+                                     whole(option.power_cap_ratio),
+                                     to_text(option.checkpoint)});
   return row;
 }
 
@@ -241,7 +270,7 @@ Table options_table(const Plan& plan, int top) {
   for (const PlanOption& option : plan.options) {
     const bool beyond = top > 0 && table.rows.size() >= static_cast<std::size_t>(top);
     if (beyond && !option.chosen) continue;  // the chosen one may stand behind many that are too late
-    table.rows.push_back(option_row(option));
+    table.rows.push_back(option_row(option, plan.objective));
   }
   return table;
 }

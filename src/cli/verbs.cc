@@ -21,7 +21,7 @@ constexpr auto kCompareExamples = std::to_array<Example>({
     {"tare compare job.toml --offer aws/p5.48xlarge/us-east-1/on_demand --on lab.toml", "rent or own, line by line"},
 });
 constexpr auto kBillExamples = std::to_array<Example>({
-    {"tare bill job.toml --on 'runpod/*h100*'", "every cost of the run, with its range"},
+    {"tare bill job.toml --on aws/p5.48xlarge/us-east-1/on_demand", "every cost of the run, with its range"},
     {"tare bill job.toml --on lab.toml --explain", "the formula, inputs and sources of every line"},
     {"tare bill job.toml --on lab.toml --output focus > bill.csv", "rows under FOCUS names"},
     {"tare bill job.toml --on lab.toml --fail-over '50000 USD'", "exit 1 when it costs more"},

@@ -207,7 +207,8 @@ void check_domains_named(TomlTable& root, const Cluster& cluster) {
     const auto type_index = static_cast<std::size_t>(node.type);
     if (type_index >= cluster.node_types.size()) continue;
     const NodeType& type = cluster.node_types[type_index].type;
-    if (type.nvlink_domain.value_or(1) <= type.gpus || node.nvlink_domain >= 0) continue;
+    if (!type.nvlink_domain || type.gpus < 1) continue;  // not stated, or an error of its own
+    if (*type.nvlink_domain <= type.gpus || node.nvlink_domain >= 0) continue;
     root.error("node", "missing-domain",
                fmt::format("expected [[domain]] with node {}: its link domain of {} GPUs spans nodes of {}",
                            in_quotes(node.name), *type.nvlink_domain, type.gpus),

@@ -93,7 +93,8 @@ void BillSummary::add(BillRow row) {
   }
   // Dates of one file are written one way: those that begin with the year sort as texts.
   const auto sorts = [](const std::string& date) {
-    return date.size() >= 8 && date[0] >= '1' && date[0] <= '9' && date[3] >= '0' && date[3] <= '9';
+    const std::string_view year = std::string_view(date).substr(0, 4);
+    return date.size() >= 8 && year.find_first_not_of("0123456789") == std::string_view::npos;
   };
   if (sorts(row.start) && (first_start_.empty() || row.start < first_start_)) first_start_ = row.start;
   const std::string& end = row.end.empty() ? row.start : row.end;
@@ -145,7 +146,7 @@ void BillSummary::give(Reading& reading) {
       FactRecord& record = facts.append(list, 0);
       record.set(name, *key);
       record.set("rows", sums->rows);
-      if (cost_.any) record.set("cost", sums->cost.value());
+      if (cost_.any && currencies_.size() <= 1) record.set("cost", sums->cost.value());
     }
   };
   give_sums(services_, "services", "service");

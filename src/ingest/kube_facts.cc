@@ -268,7 +268,7 @@ void KubeFacts::add_pod(FactRecord pod) {
   const std::string phase(pod.text("phase"));
   if (!phase.empty() && (phases_.size() < 200 || phases_.count(phase) > 0)) ++phases_[phase];
   if (const std::optional<std::int64_t> gpus = pod.integer("gpus")) {
-    pod_gpus_ = std::min(pod_gpus_ + *gpus, kMost);
+    pod_gpus_ = std::min(pod_gpus_.value_or(0) + *gpus, kMost);
     const std::string node(pod.text("node"));
     if (!node.empty() && phase != "Succeeded" && phase != "Failed" && gpus_on_node_.size() < kMapLimit) {
       gpus_on_node_[node] = std::min(gpus_on_node_[node] + *gpus, kMost);
@@ -377,7 +377,7 @@ void KubeFacts::give(Reading& reading) {
   FactRecord& facts = reading.facts;
   if (pods_.seen() > 0) {
     facts.set("pod_count", pods_.seen());
-    facts.set("pod_gpus", pod_gpus_);
+    if (pod_gpus_) facts.set("pod_gpus", *pod_gpus_);  // a table of pods says nothing of their resources
     FactRecord& phases = facts.record("pods_by_phase");
     for (const auto& [phase, count] : phases_) phases.add(phase, Fact::of(count));
   }

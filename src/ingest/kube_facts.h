@@ -56,7 +56,7 @@ class KubeFacts {
   KeptRows nodes_, pods_, events_, logs_;
   std::vector<Fact> workloads_;
   std::map<std::string, std::int64_t> objects_, phases_, sums_, gpus_on_node_;
-  std::int64_t pod_gpus_ = 0;
+  std::optional<std::int64_t> pod_gpus_;
   std::set<std::string> unhealthy_;
   std::int64_t log_lines_ = 0;
   FactRecord more_;

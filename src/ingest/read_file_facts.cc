@@ -54,14 +54,25 @@ std::vector<FormatReading> candidates(const Head& head, const ReadOptions& optio
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const FormatReading& a, const FormatReading& b) { return a.confidence > b.confidence; });
-  std::erase_if(found, [&](const FormatReading& one) {
-    return one.confidence < confidence::kPossible || one.confidence < found.front().confidence - kNearlyAsSure;
-  });
+  std::erase_if(found, [](const FormatReading& one) { return one.confidence < confidence::kPossible; });
+  for (FormatReading& one : found) one.weak = one.confidence < found.front().confidence - kNearlyAsSure;
+  // A large file is one output; its many lines are not offered to readers that hardly recognise it.
+  std::erase_if(found,
+                [&head](const FormatReading& one) { return one.weak && (!head.whole || one.format->open == nullptr); });
   return found;
 }
 
+// Every line format of a kind: for a person who knows better than the beginning of the file.
+std::vector<FormatReading> all_of_kind(const std::string& kind) {
+  std::vector<FormatReading> all;
+  for (const Format& format : formats()) {
+    if (format.kind == kind) all.push_back({&format, 1, {}});
+  }
+  return all;
+}
+
 struct OpenFormat {
-  Reading* reading;
+  FormatReading* of;
   std::unique_ptr<LineReader> reader;
 };
 
@@ -69,7 +80,7 @@ struct OpenFormat {
 void read_lines(LineStream& lines, FileFacts& file, const ReadOptions& options, std::optional<std::uint64_t> size) {
   std::vector<OpenFormat> open;
   for (FormatReading& one : file.readings) {
-    if (one.format->open != nullptr) open.push_back({&one.reading, one.format->open()});
+    if (one.format->open != nullptr) open.push_back({&one, one.format->open()});
   }
   if (open.empty()) return;
   Line line;
@@ -77,7 +88,16 @@ void read_lines(LineStream& lines, FileFacts& file, const ReadOptions& options, 
   while (lines.next(line)) {
     file.lines = line.number;
     bool used = false;
-    for (OpenFormat& one : open) used = one.reader->on_line(line, *one.reading) || used;
+    bool used_by_weak = false;
+    for (OpenFormat& one : open) {
+      const bool wanted = one.reader->on_line(line, one.of->reading);
+      if (!one.of->weak) used = used || wanted;
+      if (one.of->weak && wanted && !used) {
+        ++one.of->lines_alone;
+        used_by_weak = true;
+      }
+    }
+    used = used || used_by_weak;
     if (!used && !trim(line.text).empty()) {
       ++file.unused_lines;
       if (file.first_unused.size() < kUnusedKept) {
@@ -90,7 +110,7 @@ void read_lines(LineStream& lines, FileFacts& file, const ReadOptions& options, 
       next_progress = lines.bytes_read() + kProgressEvery;
     }
   }
-  for (OpenFormat& one : open) one.reader->finish(*one.reading);
+  for (OpenFormat& one : open) one.reader->finish(one.of->reading);
 }
 
 // One document, by the document readers among them and, if there are any, the line readers too.
@@ -111,6 +131,7 @@ void read_document(LineStream& lines, FileFacts& file, const ReadOptions& option
 
 // A reading that found nothing goes, unless no other found anything.
 void drop_empty(FileFacts& file) {
+  std::erase_if(file.readings, [](const FormatReading& one) { return one.weak && one.lines_alone == 0; });
   const auto found = [](const FormatReading& one) { return !one.reading.facts.empty(); };
   std::stable_partition(file.readings.begin(), file.readings.end(), found);
   while (file.readings.size() > 1 && !found(file.readings.back())) file.readings.pop_back();
@@ -137,6 +158,8 @@ FileFacts read_from(std::unique_ptr<ByteSource> source, const std::string& path,
   }
   const Head head{*text, path, text->size() < LineStream::kHead};
   file.readings = candidates(head, options);
+  const bool forced = file.readings.empty() && !options.only_kind.empty();
+  if (forced) file.readings = all_of_kind(options.only_kind);
   if (file.readings.empty()) {
     refuse(file, "unknown-format", "no reader knows this format",
            options.only_kind.empty() ? "'tare help read' lists what can be read" : "leave out --kind to try them all");
@@ -154,6 +177,11 @@ FileFacts read_from(std::unique_ptr<ByteSource> source, const std::string& path,
   take_errors(file, lines.error());
   file.bytes = lines.bytes_read();
   drop_empty(file);
+  if (forced && file.readings.front().reading.facts.empty()) {
+    file.readings.clear();
+    refuse(file, "unknown-format", "the readers of " + options.only_kind + " found nothing in it",
+           "leave out --kind to try them all");
+  }
   return file;
 }
 

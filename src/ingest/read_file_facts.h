@@ -14,6 +14,9 @@ struct FormatReading {
   const Format* format = nullptr;
   int confidence = 0;
   Reading reading;
+  // Much less sure than the surest: kept only for lines that no surer one has use for, as in a paste of many outputs.
+  bool weak = false;
+  std::int64_t lines_alone = 0;  // that only weak ones used
 };
 
 struct FileFacts {

@@ -221,7 +221,8 @@ PlanOption price_option(const PlanRequest& request, const Catalog& catalog, cons
   option.checkpoint = how.checkpoint;
   option.power_cap_ratio = how.cap.ratio;
   if (how.cap.clock_ratio < 1)
-    assumed.push_back(fmt::format("clock = {:.3f} of full under the power cap", how.cap.clock_ratio));
+    assumed.push_back(
+        fmt::format("clock = {:.3f} of full under a power cap of {:.0f} %", how.cap.clock_ratio, how.cap.ratio * 100));
   option.offer = candidate.offer;
   option.node_type = candidate.node_type;
   option.gpu = machine.gpu;
@@ -264,8 +265,9 @@ namespace {
 
 // The parallelism priced under every checkpoint interval and power cap that may be chosen; the best by the objective,
 // deadline and budget first.
-PlanOption best_choice(const PlanRequest& request, const Catalog& catalog, const Candidate& candidate, StepModel& model,
-                       const Parallelism& parallelism, const std::vector<std::string>& assumed) {
+std::variant<PlanOption, Refusal> best_choice(const PlanRequest& request, const Catalog& catalog,
+                                              const Candidate& candidate, StepModel& model,
+                                              const Parallelism& parallelism, const std::vector<std::string>& assumed) {
   const std::vector<CheckpointPolicy> own = {request.job.checkpoint};
   const std::vector<double> uncapped = {1};
   const auto& checkpoints = request.checkpoints.empty() ? own : request.checkpoints;
@@ -287,8 +289,15 @@ PlanOption best_choice(const PlanRequest& request, const Catalog& catalog, const
     }
   }
   if (best) return std::move(*best);
-  return price_option(request, catalog, candidate, model, parallelism, {request.job.checkpoint, {}, load_ratio},
-                      assumed);
+  const double idle_ratio = idle_ratio_of(catalog);
+  Refusal refusal;
+  refusal.offer = candidate.offer.id;
+  refusal.gpus = candidate.gpus;
+  refusal.reason = "power_cap";
+  refusal.needed = fmt::format("a cap above the idle draw, {:.0f} % of the rated power", idle_ratio * 100);
+  refusal.had = fmt::format("{:.0f} %", *std::max_element(caps.begin(), caps.end()) * 100);
+  refusal.nearest = "--power-cap 40%";
+  return refusal;
 }
 
 }  // namespace

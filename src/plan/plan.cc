@@ -189,6 +189,7 @@ Result<Plan> make_plan(const PlanRequest& request, const Catalog& catalog) {
   if (auto checked = check_request(request, catalog); !checked) return tl::unexpected(checked.error());
   Plan plan;
   plan.job = request.job;
+  plan.objective = request.objective;
   Candidates candidates;
   std::vector<int> sizes = request.job.search.gpus;
   if (sizes.empty()) sizes.push_back(64);

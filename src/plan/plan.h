@@ -86,6 +86,7 @@ double objective_value(const PlanOption& option, const std::string& objective);
 
 struct Plan {
   Job job;
+  std::string objective = "cost";
   long long configurations = 0;  // evaluated or proven no better by a bound
   long long pruned = 0;
   std::map<std::string, long long> infeasible;  // configurations refused, by reason

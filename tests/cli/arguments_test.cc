@@ -111,7 +111,7 @@ TEST(Arguments, MissingAndWrongValues) {
             "error: --gpus needs a value: N[,N…] [missing-value]\n"
             "  help: numbers of GPUs instead of the job's\n");
   EXPECT_EQ(complaint({"plan", "j", "--objective", "tme"}),
-            "error: --objective: 'tme' is not one of cost, time [bad-value]\n"
+            "error: --objective: 'tme' is not one of cost, time, energy, carbon [bad-value]\n"
             "  help: did you mean \"time\"?\n");
 }
 

@@ -36,7 +36,8 @@ TEST(Flags, EachHasHelpAndAVerb) {
 TEST(Flags, ValuesAndMetavarsGoTogether) {
   for (const Flag& flag : flags()) {
     EXPECT_EQ(flag.kind == ValueKind::kSwitch, flag.metavar.empty()) << flag.name;
-    const bool needs_words = flag.kind == ValueKind::kWord || flag.kind == ValueKind::kWords;
+    const bool needs_words =
+        flag.kind == ValueKind::kWord || flag.kind == ValueKind::kWords || flag.kind == ValueKind::kForm;
     EXPECT_EQ(needs_words, !flag.words.empty()) << flag.name;
   }
 }
@@ -82,7 +83,12 @@ TEST(Flags, CompletionsHaveEveryVerbAndWord) {
   for (const std::string& script : {bash_completions(), zsh_completions(), fish_completions()}) {
     for (const VerbInfo& verb : verbs()) EXPECT_NE(script.find(verb.name), std::string::npos) << verb.name;
     for (const Flag& flag : flags()) {
-      EXPECT_NE(script.find(flag.words), std::string::npos) << flag.name;
+      for (const VerbInfo& verb : verbs()) {
+        if (!contains(flag.verbs, verb.verb)) continue;
+        for (const std::string& word : words_of(flag, verb.verb)) {
+          EXPECT_NE(script.find(word), std::string::npos) << flag.name << ' ' << word;
+        }
+      }
     }
   }
 }

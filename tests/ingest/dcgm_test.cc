@@ -28,9 +28,9 @@ constexpr const char* kDiag =
     "+-----  Integration  -------+------------------------------------------------+\n"
     "| PCIe                      | Pass - GPU: 1                                  |\n"
     "|                           | Fail - GPU: 0                                  |\n"
-    "| Warning                   | GPU 0 NvLink link 3 is currently down, please  |\n"
-    "|                           | check it. Thermal violations totaling 4.5 sec  |\n"
-    "|                           | onds started at 2.0 seconds into the test      |\n"
+    "| Warning                   | GPU 0 NvLink link 13 is currently down, pleas  |\n"
+    "|                           | e check it. Thermal violations totaling 4.5 s  |\n"
+    "|                           | econds started at 2.0 seconds into the test    |\n"
     "| software                  | Skip                                           |\n"
     "|                           | GPU1: Skip                                     |\n"
     "+---------------------------+------------------------------------------------+\n";
@@ -47,9 +47,9 @@ TEST(DcgmDiag, ResultsByGpuAndMessagesJoined) {
   EXPECT_EQ(pcie.find_list("failed_gpus")->at(0).number(), 0);
   EXPECT_EQ(
       item(pcie, "warnings", 0).text("text"),
-      "GPU 0 NvLink link 3 is currently down, please check it. Thermal violations totaling 4.5 seconds started at 2.0 "
+      "GPU 0 NvLink link 13 is currently down, please check it. Thermal violations totaling 4.5 seconds started at 2.0 "
       "seconds into the test");
-  EXPECT_EQ(facts.find_list("links_named")->at(0).number(), 3);
+  EXPECT_EQ(facts.find_list("links_named")->at(0).number(), 13);
   EXPECT_EQ(facts.number("thermal_violation_s"), 4.5);
   EXPECT_EQ(facts.find_list("failed_tests")->at(0).text(), "PCIe");
   EXPECT_EQ(facts.find_list("skipped_tests")->at(0).text(), "software");
@@ -91,14 +91,20 @@ TEST(TextBox, PiecesThatDoNotFillTheColumnAreEntries) {
 
 TEST(DcgmiTables, DiscoveryTopologyHealthAndStats) {
   const FileFacts found = read_text(
-      "2 GPUs found.\n+--------+------------------------+\n| GPU ID | Device Information     "
-      "|\n+--------+------------------------+\n"
-      "| 0      | Name: NVIDIA H200      |\n|        | PCI Bus ID: 0000:18:00.0 |\n|        | Device UUID: GPU-a     "
-      "|\n"
-      "| 1      | Name: NVIDIA H200      |\n0 NvSwitches found.\n");
+      "2 GPUs found.\n"
+      "+--------+----------------------------------------+\n"
+      "| GPU ID | Device Information                     |\n"
+      "+--------+----------------------------------------+\n"
+      "| 0      | Name: NVIDIA H200                      |\n"
+      "|        | PCI Bus ID: 00000000:18:00.0           |\n"
+      "|        | Device UUID: GPU-5d2a0b1c              |\n"
+      "+--------+----------------------------------------+\n"
+      "| 1      | Name: NVIDIA H200                      |\n"
+      "+--------+----------------------------------------+\n"
+      "0 NvSwitches found.\n");
   EXPECT_EQ(facts_of(found).integer("gpu_count"), 2);
   EXPECT_EQ(facts_of(found).integer("nvswitch_count"), 0);
-  EXPECT_EQ(item(facts_of(found), "gpus", 0).text("uuid"), "GPU-a");
+  EXPECT_EQ(item(facts_of(found), "gpus", 0).text("uuid"), "GPU-5d2a0b1c");
 
   const FileFacts topology = read_text(
       "{ \"body\" : { \"CPU Core Affinity\" : { \"value\" : \"0 - 3\" }, \"To GPU 0\" : { \"overflow\" : [\n"
