@@ -118,8 +118,7 @@ DrawnBill drawn_bill(const BillToDraw& bill, const BillPlaces& places, const Dra
 class Ranking {
  public:
   Ranking(std::span<const BillToDraw> bills, const BillProgram& program, const Draws& draws)
-      : program_(program),
-        draws_(draws),
+      : draws_(draws),
         order_(bills.size()),
         cheapest_(bills.size(), 0.0),
         cheaper_(bills.size(), std::vector<double>(bills.size(), 0.0)) {
@@ -157,7 +156,6 @@ class Ranking {
     same_order_ += same ? 1 : 0;
   }
 
-  const BillProgram& program_;
   const Draws& draws_;
   std::vector<std::size_t> order_;  // by the bills
   std::vector<double> cheapest_;

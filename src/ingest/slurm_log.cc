@@ -16,7 +16,7 @@ bool digit(char c) { return c >= '0' && c <= '9'; }
 // "2020-08-13T10:20:03.698": Slurm's own time stamps have a T and no zone, or one.
 std::size_t stamp_length(std::string_view text) {
   if (text.size() < 19 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':') return 0;
-  for (const std::size_t i : {0, 1, 2, 3, 5, 6, 8, 9, 11, 12}) {
+  for (const std::size_t i : {0u, 1u, 2u, 3u, 5u, 6u, 8u, 9u, 11u, 12u}) {
     if (!digit(text[i])) return 0;
   }
   std::size_t end = 16;

@@ -8,7 +8,6 @@ namespace {
 
 constexpr StepUnit kMs{"ms", 1e-3};
 constexpr StepUnit kS{"s", 1};
-constexpr StepUnit kMin{"min", 60};
 constexpr StepUnit kHours{"h", 3600};
 constexpr StepUnit kGb{"gb", 1e9};
 constexpr StepUnit kMb{"mb", 1e6};

@@ -41,10 +41,6 @@ constexpr std::uint32_t kWithQuantiles =
     bit_of(StepField::kStepsPerS) | bit_of(StepField::kTflopsPerGpu) | bit_of(StepField::kMfu) |
     bit_of(StepField::kLoss) | bit_of(StepField::kGradNorm);
 
-constexpr std::uint32_t kWholeNumbers = bit_of(StepField::kGlobalBatch) | bit_of(StepField::kConsumedSamples) |
-                                        bit_of(StepField::kConsumedTokens) | bit_of(StepField::kSkipped) |
-                                        bit_of(StepField::kNanIterations);
-
 // Positive values in 128 buckets per power of two: the middle of one is within 0.4 % of all in it.
 class Histogram {
  public:
