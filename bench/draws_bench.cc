@@ -52,7 +52,7 @@ struct DrawnOption {
         source(program, 1),
         workspace(program.program->workspace()),
         columns(static_cast<std::size_t>(program.columns)) {
-    for (Block& column : columns) outputs.push_back(column.at);
+    for (DrawBlock& column : columns) outputs.push_back(column.at);
   }
   DrawnOption(const DrawnOption&) = delete;
   DrawnOption& operator=(const DrawnOption&) = delete;
@@ -69,7 +69,7 @@ struct DrawnOption {
   BillProgram program;
   DrawSource source;
   FormulaProgram::Workspace workspace;
-  std::vector<Block> columns;
+  std::vector<DrawBlock> columns;
   std::vector<double*> outputs;
 };
 

@@ -88,11 +88,17 @@ BinaryLoops binary_loops(FormulaOp op) {
 
 }  // namespace
 
-void apply(FormulaOp op, Block& out, const Block& a, const Block& b) { binary_loops(op).blocks(out.at, a.at, b.at); }
-void apply(FormulaOp op, Block& out, const Block& a, double b) { binary_loops(op).number_last(out.at, a.at, b); }
-void apply(FormulaOp op, Block& out, double a, const Block& b) { binary_loops(op).number_first(out.at, a, b.at); }
+void apply(FormulaOp op, DrawBlock& out, const DrawBlock& a, const DrawBlock& b) {
+  binary_loops(op).blocks(out.at, a.at, b.at);
+}
+void apply(FormulaOp op, DrawBlock& out, const DrawBlock& a, double b) {
+  binary_loops(op).number_last(out.at, a.at, b);
+}
+void apply(FormulaOp op, DrawBlock& out, double a, const DrawBlock& b) {
+  binary_loops(op).number_first(out.at, a, b.at);
+}
 
-void apply(FormulaOp op, Block& out, const Block& a) {
+void apply(FormulaOp op, DrawBlock& out, const DrawBlock& a) {
   switch (op) {
     case FormulaOp::kNegate:
       return loops::negate(out.at, a.at);

@@ -8,15 +8,15 @@
 namespace tare {
 
 inline constexpr int kBlock = 256;
-struct alignas(64) Block {
+struct alignas(64) DrawBlock {
   double at[kBlock];
 };
 
 // Of two operands, either may be one number for all. Those of numbers as apply() gives them; kExp and kPow within
 // 1e-15, an exponential beyond e^±700 at that end.
-void apply(FormulaOp op, Block& out, const Block& a, const Block& b);
-void apply(FormulaOp op, Block& out, const Block& a, double b);
-void apply(FormulaOp op, Block& out, double a, const Block& b);
-void apply(FormulaOp op, Block& out, const Block& a);
+void apply(FormulaOp op, DrawBlock& out, const DrawBlock& a, const DrawBlock& b);
+void apply(FormulaOp op, DrawBlock& out, const DrawBlock& a, double b);
+void apply(FormulaOp op, DrawBlock& out, double a, const DrawBlock& b);
+void apply(FormulaOp op, DrawBlock& out, const DrawBlock& a);
 
 }  // namespace tare

@@ -231,7 +231,7 @@ FormulaProgram::FormulaProgram(const FormulaGraph& graph, const std::vector<Valu
 }
 
 void FormulaProgram::run(Workspace& workspace, FormulaExternals& externals, double* const* outputs) const {
-  Block* const registers = workspace.data();
+  DrawBlock* const registers = workspace.data();
   for (const Instruction& i : instructions_) {
     switch (i.kind) {
       case Instruction::Kind::kExternal:
@@ -250,7 +250,7 @@ void FormulaProgram::run(Workspace& workspace, FormulaExternals& externals, doub
         apply(i.op, registers[i.out], i.number, registers[i.b]);
         break;
       case Instruction::Kind::kStore:
-        std::memcpy(outputs[i.out], registers[i.a].at, sizeof(Block::at));
+        std::memcpy(outputs[i.out], registers[i.a].at, sizeof(DrawBlock::at));
         break;
       case Instruction::Kind::kStoreNumber:
         std::fill_n(outputs[i.out], kBlock, i.number);

@@ -63,14 +63,14 @@ class FormulaGraph {
 class FormulaExternals {
  public:
   virtual ~FormulaExternals() = default;
-  virtual void fill(int id, const Block* argument, Block& values) = 0;
+  virtual void fill(int id, const DrawBlock* argument, DrawBlock& values) = 0;
 };
 
 class FormulaProgram {
  public:
   FormulaProgram(const FormulaGraph& graph, const std::vector<FormulaGraph::Value>& outputs);
 
-  using Workspace = std::vector<Block>;
+  using Workspace = std::vector<DrawBlock>;
   Workspace workspace() const { return Workspace(registers_); }
 
   // One block of every output: outputs[k] points to kBlock numbers.

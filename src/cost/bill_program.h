@@ -73,7 +73,7 @@ class DrawSource : public FormulaExternals {
   DrawSource(const BillProgram& program, std::uint64_t seed) : program_(program), seed_(seed) {}
 
   void next(std::uint32_t block) { block_ = block; }  // of kBlock draws
-  void fill(int id, const Block* argument, Block& values) override;
+  void fill(int id, const DrawBlock* argument, DrawBlock& values) override;
 
  private:
   const BillProgram& program_;

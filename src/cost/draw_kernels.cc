@@ -240,9 +240,9 @@ namespace {
 
 // Each mean below kSummedBelow, else zero: e^−λ and the terms after it, while any draw lies above the sum. The sum ends
 // below 1 by rounding, hence the last term.
-void sum_poisson(Block& count, const Block& uniform, const Block& mean) {
+void sum_poisson(DrawBlock& count, const DrawBlock& uniform, const DrawBlock& mean) {
   constexpr int kStep = 4, kLast = 64;
-  Block term, sum;
+  DrawBlock term, sum;
   for (int i = 0; i < kBlock; ++i) term.at[i] = -mean.at[i];
   draw_loops::exponential(term.at);
   sum = term;
@@ -273,14 +273,14 @@ void fill_words(draw_loops::Words& out, std::uint64_t seed, std::uint64_t stream
 
 }  // namespace
 
-void fill_uniform(Block& out, std::uint64_t seed, std::uint64_t stream, std::uint32_t block) {
+void fill_uniform(DrawBlock& out, std::uint64_t seed, std::uint64_t stream, std::uint32_t block) {
   draw_loops::Words words;
   fill_words(words, seed, stream, block);
   draw_loops::uniform(out.at, words.at);
 }
 
-void fill_triangle(Block& out, std::uint64_t seed, std::uint64_t stream, std::uint32_t block, const Triangle& triangle,
-                   bool logarithmic) {
+void fill_triangle(DrawBlock& out, std::uint64_t seed, std::uint64_t stream, std::uint32_t block,
+                   const Triangle& triangle, bool logarithmic) {
   draw_loops::Words words;
   fill_words(words, seed, stream, block);
   const auto scale = [&](double x) { return logarithmic ? std::log(x / triangle.mode) : x - triangle.mode; };
@@ -296,14 +296,14 @@ void fill_triangle(Block& out, std::uint64_t seed, std::uint64_t stream, std::ui
   }
 }
 
-void to_normal(Block& uniform) {
-  Block normal;
+void to_normal(DrawBlock& uniform) {
+  DrawBlock normal;
   draw_loops::normal(normal.at, uniform.at);
   uniform = normal;
 }
 
-void to_poisson(Block& uniform, const Block& mean) {
-  Block small, counts;
+void to_poisson(DrawBlock& uniform, const DrawBlock& mean) {
+  DrawBlock small, counts;
   bool any_small = false, any_large = false;
   for (int i = 0; i < kBlock; ++i) {
     const bool is_small = mean.at[i] < kSummedBelow;
@@ -314,7 +314,7 @@ void to_poisson(Block& uniform, const Block& mean) {
   std::fill_n(counts.at, kBlock, 0.0);
   if (any_small) sum_poisson(counts, uniform, small);
   if (any_large) {
-    Block large;
+    DrawBlock large;
     draw_loops::normal(large.at, uniform.at);
     draw_loops::poisson_expansion(large.at, mean.at);
     for (int i = 0; i < kBlock; ++i) {

@@ -23,19 +23,19 @@ namespace tare {
 std::uint64_t stream_of(std::string_view name);
 
 // Draws 256 · block …; of which block the draw i is: i / 256.
-void fill_uniform(Block& out, std::uint64_t seed, std::uint64_t stream, std::uint32_t block);
+void fill_uniform(DrawBlock& out, std::uint64_t seed, std::uint64_t stream, std::uint32_t block);
 
 struct Triangle {
   double low = 0, mode = 0, high = 0;
 };
 // Precondition: low <= mode <= high, low < high; for a logarithmic one low > 0, high / low < e^80.
-void fill_triangle(Block& out, std::uint64_t seed, std::uint64_t stream, std::uint32_t block, const Triangle& triangle,
-                   bool logarithmic);
-void to_normal(Block& uniform);  // in place
+void fill_triangle(DrawBlock& out, std::uint64_t seed, std::uint64_t stream, std::uint32_t block,
+                   const Triangle& triangle, bool logarithmic);
+void to_normal(DrawBlock& uniform);  // in place
 
 inline constexpr double kSummedBelow = 10;
 // `uniform` becomes the counts. A mean that is not positive, or not a number, gives 0.
-void to_poisson(Block& uniform, const Block& mean);
+void to_poisson(DrawBlock& uniform, const DrawBlock& mean);
 
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 

@@ -2,7 +2,7 @@
 
 namespace tare {
 
-void DrawSource::fill(int id, const Block* argument, Block& values) {
+void DrawSource::fill(int id, const DrawBlock* argument, DrawBlock& values) {
   const DrawnNumber& number = program_.numbers[static_cast<std::size_t>(id)];
   const std::uint64_t stream = program_.causes[number.cause].stream;
   if (number.kind == DrawnNumber::Kind::kTriangle || number.kind == DrawnNumber::Kind::kLogTriangle) {

@@ -15,7 +15,7 @@ class Ends : public FormulaExternals {
 
   void next(std::size_t first) { first_ = first; }
 
-  void fill(int id, const Block* argument, Block& values) override {
+  void fill(int id, const DrawBlock* argument, DrawBlock& values) override {
     const DrawnNumber& number = program_.numbers[static_cast<std::size_t>(id)];
     const std::size_t low_end = 2 * number.cause + 1;
     if (number.kind == DrawnNumber::Kind::kPoisson) return fill_counts(*argument, low_end, values);
@@ -28,17 +28,17 @@ class Ends : public FormulaExternals {
 
  private:
   bool here(std::size_t scenario) const { return scenario >= first_ && scenario < first_ + kBlock; }
-  void set(Block& values, std::size_t scenario, double value) const {
+  void set(DrawBlock& values, std::size_t scenario, double value) const {
     if (here(scenario)) values.at[scenario - first_] = value;
   }
 
   // The expectation; at the ends P10 and P90.
-  void fill_counts(const Block& mean, std::size_t low_end, Block& values) {
+  void fill_counts(const DrawBlock& mean, std::size_t low_end, DrawBlock& values) {
     values = mean;
     for (const bool high : {false, true}) {
       const std::size_t scenario = low_end + (high ? 1 : 0);
       if (!here(scenario)) continue;
-      Block count;
+      DrawBlock count;
       std::fill_n(count.at, kBlock, high ? 0.9 : 0.1);
       to_poisson(count, mean);
       const std::size_t lane = scenario - first_;
@@ -56,9 +56,9 @@ class Ends : public FormulaExternals {
 // The total of each scenario and bill.
 std::vector<std::vector<double>> totals_at_ends(const BillProgram& program, Ends& ends) {
   const std::size_t scenarios = 2 * program.causes.size() + 1;
-  std::vector<Block> columns(static_cast<std::size_t>(program.columns));
+  std::vector<DrawBlock> columns(static_cast<std::size_t>(program.columns));
   std::vector<double*> outputs;
-  for (Block& column : columns) outputs.push_back(column.at);
+  for (DrawBlock& column : columns) outputs.push_back(column.at);
   FormulaProgram::Workspace workspace = program.program->workspace();
   std::vector<std::vector<double>> totals(program.bills.size());
   for (std::size_t first = 0; first < scenarios; first += kBlock) {

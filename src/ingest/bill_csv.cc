@@ -109,7 +109,7 @@ class BillCsv : public LineReader {
     const auto amount = [&](BillRole role, std::string_view name) {
       const std::string_view value = cell(columns, role, raw);
       if (value.empty()) return;
-      if (const std::optional<Amount> found = parse_amount(value, mark_)) {
+      if (const std::optional<PrintedAmount> found = parse_amount(value, mark_)) {
         offer.set(name, found->value);
         if (!found->currency.empty()) offer.set("currency", found->currency);
       } else {

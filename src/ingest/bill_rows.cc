@@ -97,7 +97,7 @@ std::string BillRowReader::text(const CsvRow& row, BillRole role) const {
 std::optional<double> BillRowReader::amount(const CsvRow& row, BillRole role, BillRow& into) {
   const std::string cell = text(row, role);
   if (cell.empty()) return std::nullopt;
-  const std::optional<Amount> amount = parse_amount(cell, mark_);
+  const std::optional<PrintedAmount> amount = parse_amount(cell, mark_);
   if (!amount) {
     complain_(row.line, cell, "no number in the column of an amount");
     return std::nullopt;
@@ -112,7 +112,7 @@ void BillRowReader::take_quantity(const CsvRow& row, BillRow& into) {
   into.usage_unit = text(row, BillRole::kUnit);
   if (cell.empty()) return;
   // "51.24 gibibyte month": the unit stands in the cell.
-  if (const std::optional<Amount> quantity = parse_amount(cell, mark_)) {
+  if (const std::optional<PrintedAmount> quantity = parse_amount(cell, mark_)) {
     into.usage_quantity = quantity->value;
     ambiguous_ = ambiguous_ || quantity->ambiguous;
     if (into.usage_unit.empty()) into.usage_unit = std::string(quantity->rest);
@@ -127,7 +127,7 @@ void BillRowReader::take_costs(const CsvRow& row, BillRow& into) {
   if (columns_.has(BillRole::kCredits)) {
     const std::string cell = text(row, BillRole::kCredits);
     DecimalMark unused = mark_;
-    if (const std::optional<Amount> credits = parse_amount(cell, unused)) into.credits = credits->value;
+    if (const std::optional<PrintedAmount> credits = parse_amount(cell, unused)) into.credits = credits->value;
   }
   if (!columns_.dialect.starts_with("AWS CUR") || into.effective_cost) return;
   // The report states the effective cost by how the usage is covered.
@@ -163,7 +163,7 @@ bool BillRowReader::is_total(const CsvRow& row) {
     ++filled;
     if (quoted_word_of_total(field)) word = true;
     DecimalMark mark = mark_;
-    if (const std::optional<Amount> amount = parse_amount(field, mark)) last = amount->value;
+    if (const std::optional<PrintedAmount> amount = parse_amount(field, mark)) last = amount->value;
   }
   if (!word || filled > std::max<std::size_t>(2, row.fields.size() / 3)) return false;
   if (last) stated_total_ = last;

@@ -63,9 +63,9 @@ std::string_view take_currency(std::string_view& text) {
 
 }  // namespace
 
-std::optional<Amount> parse_amount(std::string_view text, DecimalMark& mark) {
+std::optional<PrintedAmount> parse_amount(std::string_view text, DecimalMark& mark) {
   text = trim(text);
-  Amount amount;
+  PrintedAmount amount;
   bool negative = false;
   if (text.starts_with('(') && text.ends_with(')') && text.size() > 2) {  // bookkeepers' minus
     negative = true;

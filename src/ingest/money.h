@@ -13,7 +13,7 @@ struct DecimalMark {
   bool comma = false;  // "0,075" was seen, or the file is semicolon-separated
 };
 
-struct Amount {
+struct PrintedAmount {
   double value = 0;
   std::string_view rest;      // what stands behind the number: "gibibyte month"
   std::string_view currency;  // ISO code of a symbol or code around the number; empty when there is none
@@ -21,7 +21,7 @@ struct Amount {
 };
 // nullopt when the text begins with no number. Updates what is known of `mark` by numbers that can be read one way
 // only.
-std::optional<Amount> parse_amount(std::string_view text, DecimalMark& mark);
+std::optional<PrintedAmount> parse_amount(std::string_view text, DecimalMark& mark);
 
 // "Cost in CHF", "Cost ($)", "price_usd_hour", "Betrag (EUR)" -> the ISO code; empty when the heading names none.
 std::string_view currency_of_heading(std::string_view heading);

@@ -28,7 +28,7 @@ std::optional<double> amount_of(const Fact& fact) {
   if (const std::optional<double> number = fact.number()) return number;
   if (fact.text().empty() || fact.text().size() > 40) return std::nullopt;
   DecimalMark mark;
-  const std::optional<Amount> amount = parse_amount(fact.text(), mark);
+  const std::optional<PrintedAmount> amount = parse_amount(fact.text(), mark);
   return amount && amount->rest.empty() ? std::optional(amount->value) : std::nullopt;
 }
 
@@ -308,7 +308,7 @@ class PriceDocument {
       }
       for (const auto& [name, value] : metrics.members()) {
         const FactRecord* const metric = value.as_record();
-        const Fact* const amount = metric == nullptr ? nullptr : metric->find("Amount");
+        const Fact* const amount = metric == nullptr ? nullptr : metric->find("PrintedAmount");
         if (amount == nullptr) continue;
         const std::optional<double> number = amount_of(*amount);
         if (name == "UsageQuantity") {

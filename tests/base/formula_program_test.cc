@@ -17,7 +17,7 @@ using Value = FormulaGraph::Value;
 class Counting : public FormulaExternals {
  public:
   explicit Counting(std::vector<double> values) : values_(std::move(values)) {}
-  void fill(int id, const Block* argument, Block& values) override {
+  void fill(int id, const DrawBlock* argument, DrawBlock& values) override {
     ++filled;
     for (int i = 0; i < kBlock; ++i) {
       values.at[i] = values_[static_cast<std::size_t>(id)] + 0.001 * i + (argument == nullptr ? 0 : argument->at[i]);
@@ -29,12 +29,12 @@ class Counting : public FormulaExternals {
   std::vector<double> values_;
 };
 
-std::vector<Block> run(const FormulaGraph& graph, const std::vector<Value>& outputs, FormulaExternals& externals) {
+std::vector<DrawBlock> run(const FormulaGraph& graph, const std::vector<Value>& outputs, FormulaExternals& externals) {
   const FormulaProgram program(graph, outputs);
   FormulaProgram::Workspace workspace = program.workspace();
-  std::vector<Block> columns(outputs.size());
+  std::vector<DrawBlock> columns(outputs.size());
   std::vector<double*> places;
-  for (Block& column : columns) places.push_back(column.at);
+  for (DrawBlock& column : columns) places.push_back(column.at);
   program.run(workspace, externals, places.data());
   return columns;
 }
@@ -64,7 +64,7 @@ void expect_as_evaluated(const std::string& expression) {
   FormulaGraph graph;
   const Value value = add(graph, f);
   Counting externals({kX, kY});
-  const std::vector<Block> columns = run(graph, {value}, externals);
+  const std::vector<DrawBlock> columns = run(graph, {value}, externals);
   for (int lane = 0; lane < kBlock; lane += 17) {
     f.inputs[0].value = kX + 0.001 * lane;
     f.inputs[1].value = kY + 0.001 * lane;
@@ -143,7 +143,7 @@ RC_GTEST_PROP(FormulaProgram, IsAsEvaluated, ()) {
   FormulaGraph graph;
   const Value value = add(graph, f);
   Counting externals({1.7, 0.4});
-  const std::vector<Block> columns = run(graph, {value}, externals);
+  const std::vector<DrawBlock> columns = run(graph, {value}, externals);
   for (const int lane : {0, 100, 255}) {
     f.inputs[0].value = 1.7 + 0.001 * lane;
     f.inputs[1].value = 0.4 + 0.001 * lane;
@@ -188,7 +188,7 @@ TEST(FormulaProgram, AnExternalIsFilledOncePerBlockAndMayDependOnAValue) {
   const Value fixed = graph.external(1, graph.constant(7));
   const Value sum = graph.apply(FormulaOp::kAdd, graph.apply(FormulaOp::kAdd, moved, x), twice);
   Counting externals({10, 0.5});
-  const std::vector<Block> columns = run(graph, {sum, x, fixed}, externals);
+  const std::vector<DrawBlock> columns = run(graph, {sum, x, fixed}, externals);
   EXPECT_EQ(externals.filled, 3);
   EXPECT_DOUBLE_EQ(columns[0].at[0], 0.5 + 20 + 10 + 20);
   EXPECT_EQ(columns[1].at[0], 10);

@@ -14,7 +14,7 @@ constexpr int kBlocks = 400;
 // One stream's uniform numbers.
 std::vector<double> uniform(std::uint64_t seed, std::uint64_t stream, int blocks = kBlocks) {
   std::vector<double> values;
-  Block block;
+  DrawBlock block;
   for (int b = 0; b < blocks; ++b) {
     fill_uniform(block, seed, stream, static_cast<std::uint32_t>(b));
     values.insert(values.end(), std::begin(block.at), std::end(block.at));
@@ -40,7 +40,7 @@ TEST(Philox, IsThatOfItsAuthors) {
 
 TEST(Draws, AreTheWordsOfTheirCounters) {
   const std::uint64_t seed = 0x123456789abcdef0ULL, stream = 0xfedcba9876543210ULL;
-  Block block;
+  DrawBlock block;
   fill_uniform(block, seed, stream, 3);
   for (const int i : {0, 1, 63, 64, 130, 255}) {
     const auto words = philox({static_cast<std::uint32_t>(3 * 64 + i % 64), 0, static_cast<std::uint32_t>(stream),
@@ -74,15 +74,15 @@ TEST(Draws, StreamsAreTheSameOnEveryMachine) {
   EXPECT_EQ(stream_of("foobar"), 0x85944171f73967e8ULL);
 }
 
-Block constant(double value) {
-  Block block;
+DrawBlock constant(double value) {
+  DrawBlock block;
   std::fill_n(block.at, kBlock, value);
   return block;
 }
 
 // Against the quantile by its formula, for the very uniform numbers that it is drawn from.
 void expect_quantiles(const Triangle& t, bool logarithmic) {
-  Block u, x;
+  DrawBlock u, x;
   fill_uniform(u, 5, 6, 7);
   fill_triangle(x, 5, 6, 7, t, logarithmic);
   const auto to = [&](double v) { return logarithmic ? std::log(v) : v; };
@@ -110,7 +110,7 @@ TEST(Draws, TriangleIsTheInverseOfItsDistribution) {
 
 TEST(Draws, NormalIsTheInverseOfItsDistribution) {
   for (double u = 0x1p-33; u < 1; u = u < 0.01 ? u * 3 : u + 0.003) {
-    Block block = constant(u);
+    DrawBlock block = constant(u);
     to_normal(block);
     const double z = block.at[200];
     const double found = 0.5 * std::erfc(-z / std::sqrt(2.0));
@@ -123,7 +123,7 @@ double worst_difference(double lambda) {
   std::vector<double> counts;
   constexpr int kGrid = 400;
   for (int g = 0; g < kGrid; ++g) {
-    Block block;
+    DrawBlock block;
     for (int i = 0; i < kBlock; ++i) block.at[i] = (g * kBlock + i + 0.5) / (kGrid * kBlock);
     to_poisson(block, constant(lambda));
     counts.insert(counts.end(), std::begin(block.at), std::end(block.at));
@@ -149,7 +149,7 @@ TEST(Draws, PoissonIsCloseWhereItIsExpanded) {
 
 TEST(Draws, PoissonOfNothingIsNothing) {
   for (const double lambda : {0.0, -3.0, std::nan("")}) {
-    Block block = constant(0.999);
+    DrawBlock block = constant(0.999);
     to_poisson(block, constant(lambda));
     EXPECT_EQ(block.at[0], 0);
   }
@@ -157,7 +157,7 @@ TEST(Draws, PoissonOfNothingIsNothing) {
 
 // Small and large means in one block do not disturb each other.
 TEST(Draws, PoissonOfMixedMeans) {
-  Block u = constant(0.5), lambda;
+  DrawBlock u = constant(0.5), lambda;
   for (int i = 0; i < kBlock; ++i) lambda.at[i] = i % 2 == 0 ? 2.3 : 1000;
   to_poisson(u, lambda);
   EXPECT_EQ(u.at[0], 2);

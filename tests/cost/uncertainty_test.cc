@@ -327,9 +327,9 @@ RC_GTEST_PROP(UncertaintyProperties, LinesAndBarsSumToTheTotalInEveryDraw, ()) {
   run.tokens = 1e9 * *rc::gen::inRange(1, 1000);
   const BillToDraw& bill = d.make(run);
   const BillProgram program = make_bill_program({&bill, 1}, d.catalog(), {}).value();
-  std::vector<Block> columns(static_cast<std::size_t>(program.columns));
+  std::vector<DrawBlock> columns(static_cast<std::size_t>(program.columns));
   std::vector<double*> outputs;
-  for (Block& column : columns) outputs.push_back(column.at);
+  for (DrawBlock& column : columns) outputs.push_back(column.at);
   DrawSource source(program, 7);
   FormulaProgram::Workspace workspace = program.program->workspace();
   program.program->run(workspace, source, outputs.data());

@@ -17,6 +17,9 @@ inline const FactRecord& facts_of(const FileFacts& file) {
   return file.readings.empty() ? none : file.readings.front().reading.facts;
 }
 
+// Of a file that goes at once: its facts by value.
+inline FactRecord facts_of(FileFacts&& file) { return facts_of(static_cast<const FileFacts&>(file)); }
+
 inline std::string kind_of(const FileFacts& file) {
   return file.readings.empty() ? "" : std::string(file.readings.front().format->kind);
 }

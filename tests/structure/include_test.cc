@@ -138,6 +138,23 @@ TEST(Modules, HeadersAreGuardedByPragmaOnce) {
   }
 }
 
+// Two types of one name in the one namespace link without a word and run as each other: their vectors, say, are one.
+TEST(Modules, ATypeNameIsDefinedInOneHeader) {
+  const std::regex definition(R"re(^(?:struct|class|enum class|enum|union)(?: alignas\([0-9a-z]+\))? (\w+)[^;:]*\{)re");
+  std::map<std::string, fs::path> seen;
+  for (const fs::path& file : source_files()) {
+    if (file.extension() != ".h") continue;
+    std::istringstream lines(read(file));
+    for (std::string line; std::getline(lines, line);) {
+      std::smatch found;
+      if (!std::regex_search(line, found, definition)) continue;
+      const auto [first, fresh] = seen.emplace(found[1], file);
+      EXPECT_TRUE(fresh) << found[1] << " is defined in " << first->second << " and in " << file;
+    }
+  }
+  EXPECT_GT(seen.size(), 100u);
+}
+
 // The checker itself, on a table small enough to see through.
 //   base <- catalog <- perf <- cost, with report beside them
 TEST(Checker, ClosesTheTableTransitively) {
