@@ -308,7 +308,7 @@ class PriceDocument {
       }
       for (const auto& [name, value] : metrics.members()) {
         const FactRecord* const metric = value.as_record();
-        const Fact* const amount = metric == nullptr ? nullptr : metric->find("PrintedAmount");
+        const Fact* const amount = metric == nullptr ? nullptr : metric->find("Amount");
         if (amount == nullptr) continue;
         const std::optional<double> number = amount_of(*amount);
         if (name == "UsageQuantity") {

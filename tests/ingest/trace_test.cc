@@ -102,7 +102,7 @@ TEST(FlightRecorder, TellsWhatWasNotFinished) {
 }
 
 TEST(FlightRecorder, SaysHowAPickleBecomesText) {
-  const FileFacts file = read_text(std::string("\x80\x04\x95\x00\x00}\x8c\x07version", 17), "nccl_trace_rank_0");
+  const FileFacts file = read_text(std::string("\x80\x04\x95\x00\x00}\x8c\x07version", 15), "nccl_trace_rank_0");
   ASSERT_EQ(file.errors.size(), 1u);
   EXPECT_NE(file.errors.front().help.find("pickle"), std::string::npos);
 }
