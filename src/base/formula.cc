@@ -45,7 +45,7 @@ std::string origin(const FormulaInput& input) {
 Result<double> evaluate(const Formula& formula) {
   Numbers numbers;
   FormulaParser<Numbers> parser(formula, numbers);
-  const Result<double> value = parser.run();
+  Result<double> value = parser.run();
   if (value && !std::isfinite(*value)) {
     return fail(parser.error("formula-not-finite", fmt::format("the result is not finite ({})", *value),
                              "look for a division by zero among the inputs"));

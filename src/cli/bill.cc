@@ -17,6 +17,7 @@ namespace {
 
 Table focus_rows(const std::vector<PlanOption>& options, const PlanRequest& request) {
   std::vector<FocusBill> bills;
+  bills.reserve(options.size());
   for (const PlanOption& option : options) {
     bills.push_back({&option.bill, &option.offer, option.run.wall_s, request.as_of});
   }

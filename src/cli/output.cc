@@ -25,7 +25,7 @@ Result<void> write_answer(Context& context, const Answer& answer) {
   const OutputForm form = output_form(context.arguments.text("output"));
   if (form.file.empty()) {
     context.console.out += rendered(answer, form.form, context.console.out_terminal);
-  } else if (const Result<void> written = write_file(form.file, rendered(answer, form.form, Terminal{})); !written) {
+  } else if (Result<void> written = write_file(form.file, rendered(answer, form.form, Terminal{})); !written) {
     return written;
   }
   if (!answer.warnings.empty()) show_errors(answer.warnings, form.form == "json", context.console);

@@ -32,7 +32,8 @@ using Visit = std::function<void(const std::string& name, const Fact& fact, std:
 void walk(const std::string& name, const Fact& fact, std::int64_t line, const Visit& visit) {
   if (fact.line > 0) line = fact.line;
   if (const FactRecord* const record = fact.as_record()) {
-    for (const auto& [key, value] : record->members()) walk(name.empty() ? key : name + "." + key, value, line, visit);
+    for (const auto& [key, value] : record->members())
+      walk(name.empty() ? key : fmt::format("{}.{}", name, key), value, line, visit);
   } else if (const std::vector<Fact>* const list = fact.as_list()) {
     for (std::size_t i = 0; i < list->size(); ++i) walk(fmt::format("{}[{}]", name, i), (*list)[i], line, visit);
   } else {

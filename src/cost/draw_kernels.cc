@@ -98,7 +98,8 @@ TARE_AVX2 void words_avx2(std::uint32_t* out, std::uint64_t seed, std::uint64_t 
     rounds_avx2(a, keys);
     rounds_avx2(b, keys);
     for (int w = 0; w < kWords; ++w) {
-      _mm256_store_si256(reinterpret_cast<__m256i*>(out + w * kLanes + lane), low_halves(a[w], b[w]));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(out + static_cast<std::ptrdiff_t>(w) * kLanes + lane),
+                         low_halves(a[w], b[w]));
     }
     group = _mm256_add_epi64(group, TARE_WIDE(8));
   }

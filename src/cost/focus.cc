@@ -93,7 +93,7 @@ std::string cell_of(std::string_view column, const BillLine& line, const FocusBi
   const Offer& offer = *of.offer;
   const bool rent = line.id == "rent";
   const bool committed = offer.purchase == Purchase::kReserved && rent;
-  const std::string seller = offer.purchase == Purchase::kOwned ? "owned" : offer.provider;
+  std::string seller = offer.purchase == Purchase::kOwned ? "owned" : offer.provider;
   const double hours = bill.billed_gpu_hours;
   if (column == "BilledCost" || column == "EffectiveCost" || column == "ListCost" || column == "ContractedCost") {
     return money(line.amount.usd);

@@ -58,6 +58,7 @@ std::vector<std::vector<double>> totals_at_ends(const BillProgram& program, Ends
   const std::size_t scenarios = 2 * program.causes.size() + 1;
   std::vector<DrawBlock> columns(static_cast<std::size_t>(program.columns));
   std::vector<double*> outputs;
+  outputs.reserve(columns.size());
   for (DrawBlock& column : columns) outputs.push_back(column.at);
   FormulaProgram::Workspace workspace = program.program->workspace();
   std::vector<std::vector<double>> totals(program.bills.size());

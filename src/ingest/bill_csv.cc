@@ -34,7 +34,7 @@ std::optional<std::int64_t> number_behind(std::string_view text, std::string_vie
   const std::optional<std::string_view> rest = after(text, key);
   if (!rest) return std::nullopt;
   const std::size_t begin = rest->find_first_of("0123456789");
-  if (begin == std::string_view::npos || begin > 6) return std::nullopt;
+  if (begin > 6) return std::nullopt;
   const std::string_view digits = rest->substr(begin);
   return to_integer(digits.substr(0, digits.find_first_not_of("0123456789")));
 }

@@ -138,6 +138,7 @@ void BillSummary::give(Reading& reading) {
   }
   const auto give_sums = [&](const std::map<std::string, Sums>& map, std::string_view list, std::string_view name) {
     std::vector<std::pair<const std::string*, const Sums*>> sorted;
+    sorted.reserve(map.size());
     for (const auto& [key, sums] : map) sorted.emplace_back(&key, &sums);
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.second->cost.value() > b.second->cost.value(); });

@@ -301,6 +301,7 @@ class TraceReader {
   template <typename Map>
   static void write_totals(const Map& map, const char* list, const char* name, FactRecord& facts, std::size_t most) {
     std::vector<std::pair<std::string_view, const Total*>> sorted;
+    sorted.reserve(map.size());
     for (const auto& [key, total] : map) sorted.emplace_back(key, &total);
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
       return a.second->sum != b.second->sum ? a.second->sum > b.second->sum : a.first < b.first;

@@ -228,7 +228,7 @@ std::string transport_of(std::string_view layer) {
 
 // The catalog's NIC of that family, transport and rate; else the family's name.
 std::string model_of(const Port& port, const Catalog& catalog) {
-  const std::string family = nic_family(port.type);
+  std::string family = nic_family(port.type);
   if (family.empty()) return {};
   const std::string transport = transport_of(port.layer);
   for (const Nic& nic : catalog.nics) {

@@ -106,6 +106,7 @@ void collect_behind(std::string_view text, std::string_view word, std::set<std::
 
 std::vector<Fact> as_facts(const std::set<std::int64_t>& numbers) {
   std::vector<Fact> facts;
+  facts.reserve(numbers.size());
   for (const std::int64_t number : numbers) facts.push_back(Fact::of(number));
   return facts;
 }

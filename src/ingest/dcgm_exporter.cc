@@ -130,7 +130,7 @@ int recognise_dcgm_exporter(const Head& head) {
       ++series;
     if (!is_dcgm(line)) continue;
     const std::size_t brace = line.find('{');
-    if (brace != std::string_view::npos && brace < 100 && contains(line.substr(brace), "=\"")) ++series;
+    if (brace < 100 && contains(line.substr(brace), "=\"")) ++series;
   }
   if (series == 0) return confidence::kNone;
   return series * 4 >= lines || lines < 30 ? confidence::kSure : confidence::kLikely;

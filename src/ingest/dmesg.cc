@@ -397,7 +397,7 @@ class DmesgReader : public LineReader {
   }
 
   void note_consequences(Reading& reading) {
-    if (source_.size() > 0) {
+    if (!source_.empty()) {
       reading.note("parts of a crash dump may stand in the file last part first: go by the times, not by the lines");
     }
     std::string causes;

@@ -147,7 +147,7 @@ std::optional<FactRecord> read_xid(std::string_view message, std::int64_t line) 
   if (at == std::string_view::npos || (at > 0 && message[at - 1] == 'S')) return std::nullopt;
   const std::string_view inside = message.substr(at + 5);
   const std::size_t close = inside.find(')');
-  if (close == std::string_view::npos || close > 40) return std::nullopt;
+  if (close > 40) return std::nullopt;
   std::string_view rest = inside.substr(close + 1);
   if (rest.starts_with(':')) rest.remove_prefix(1);
   rest = trim(rest);
@@ -179,7 +179,7 @@ std::optional<FactRecord> read_sxid(std::string_view message, std::int64_t line)
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view inside = message.substr(at + 6);
   const std::size_t close = inside.find(')');
-  if (close == std::string_view::npos || close > 40) return std::nullopt;
+  if (close > 40) return std::nullopt;
   std::string_view rest = inside.substr(close + 1);
   if (rest.starts_with(':')) rest.remove_prefix(1);
   rest = trim(rest);

@@ -83,7 +83,7 @@ class EthtoolReader : public LineReader {
 
   bool take_value(std::string_view text, std::int64_t line, Reading& reading) {
     const std::size_t colon = text.find(':');
-    if (colon == std::string_view::npos || colon > 80) {
+    if (colon > 80) {
       // A list goes on: further link modes.
       if (list_.empty() || interfaces_.empty() || !contains(text, "base")) return text.starts_with("---");
       std::vector<Fact>& modes = current().list(list_, line);

@@ -1,5 +1,7 @@
 #include "ingest/fio_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -87,7 +89,7 @@ void add_shares(const FactRecord& from, std::string_view name, FactRecord& into,
   for (const auto& [bound, share] : shares->members()) {
     if (!share.number() || all.members().size() >= kMembersKept) continue;
     const bool above = bound.starts_with(">=");
-    all.set((above ? "ge_" + bound.substr(2) : "le_" + bound) + unit, share);
+    all.set(fmt::format("{}_{}{}", above ? "ge" : "le", above ? bound.substr(2) : bound, unit), share);
   }
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t kJobsKept = 5000;
 // "3;fio-3.33;job;0;0;…"
 bool is_terse(std::string_view line) {
   const std::size_t semicolon = line.find(';');
-  if (semicolon == std::string_view::npos || semicolon != 1 || line[0] < '2' || line[0] > '5') return false;
+  if (semicolon != 1 || line[0] < '2' || line[0] > '5') return false;
   return line.substr(2).starts_with("fio-") || line.substr(2).starts_with("fio ");
 }
 

@@ -180,7 +180,7 @@ class FioReader : public LineReader {
   static bool continues(std::string_view part) {
     const std::size_t equals = part.find('=');
     const std::string_view key = part.substr(0, std::min(equals, part.size()));
-    if (direction(part).size() > 0 || contains(key, ":")) return false;
+    if (!direction(part).empty() || contains(key, ":")) return false;
     return equals != std::string_view::npos || contains(part, "iB/s-");
   }
   void flush_wrapped() {
@@ -479,7 +479,7 @@ class FioReader : public LineReader {
     FactRecord& into = side(line).record(percentiles_, line).record("percentiles_" + percentile_unit_, line);
     for (const auto& [key, value] : fio_pairs(text.substr(1))) {
       const std::size_t th = key.find("th");
-      if (th == std::string_view::npos || th > 12 || !value.starts_with('[')) continue;
+      if (th > 12 || !value.starts_with('[')) continue;
       if (into.members().size() >= kMembersKept) break;
       const std::string_view number = value.substr(1, value.find(']') - 1);
       if (const std::optional<double> time = fio_count(number)) {
@@ -508,7 +508,7 @@ class FioReader : public LineReader {
 
   bool on_job_totals(std::string_view text, std::int64_t line) {
     const std::size_t colon = text.find(':');
-    if (colon == std::string_view::npos || colon > 30) return false;
+    if (colon > 30) return false;
     const std::string_view name = trim(text.substr(0, colon));
     const std::string_view values = text.substr(colon + 1);
     if (!contains(values, "=")) return false;

@@ -570,6 +570,7 @@ void set_snapshots(FactRecord& facts, std::vector<FactRecord> snapshots, std::in
   facts.set("snapshot_count", count);
   if (snapshots.size() < 2) return;
   std::vector<Fact> list;
+  list.reserve(snapshots.size());
   for (FactRecord& snapshot : snapshots) list.push_back(Fact::of(std::move(snapshot)));
   facts.set("snapshots", Fact::of(std::move(list)));
 }

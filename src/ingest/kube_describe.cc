@@ -112,7 +112,7 @@ std::string_view without_quotes(std::string_view text) {
 bool begins_describe_section(std::string_view line) {
   if (line.empty() || line.front() == ' ' || line.front() == '\t') return false;
   const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos || colon > 24) return false;
+  if (colon > 24) return false;
   if (colon + 1 < line.size() && line[colon + 1] != ' ' && line[colon + 1] != '\t') return false;
   return std::find(kSections.begin(), kSections.end(), line.substr(0, colon)) != kSections.end();
 }
@@ -144,7 +144,7 @@ bool is_kube_headings(std::string_view line) {
 std::vector<std::string_view> KubeDescribe::cells(std::string_view line) const {
   std::vector<std::string_view> wide = wide_cells(line);
   if (wide.size() == table_.size()) return wide;
-  const std::vector<std::string_view> words = words_in(line);
+  std::vector<std::string_view> words = words_in(line);
   if (words.size() == table_.size()) return words;
   if (wide.size() > table_.size()) {  // the last column takes the rest
     const std::string_view last = wide[table_.size() - 1];
@@ -227,14 +227,16 @@ void KubeDescribe::store(FactRecord row) {
     FactRecord& node = facts_.current_node(row.line);
     if (row.text("type") == "Ready") node.set("ready", row.text("status") == "True", row.line);
     if (node.find_list("conditions") == nullptr || node.find_list("conditions")->size() < 100) {
-      node.list("conditions", row.line).push_back(Fact::of(std::move(row)));
+      std::vector<Fact>& conditions = node.list("conditions", row.line);
+      conditions.push_back(Fact::of(std::move(row)));
     }
     return;
   }
   if (table_kind_ == "node_pods") {
     FactRecord& node = facts_.current_node(row.line);
     if (node.find_list("pods") == nullptr || node.find_list("pods")->size() < 1000) {
-      node.list("pods", row.line).push_back(Fact::of(std::move(row)));
+      std::vector<Fact>& pods = node.list("pods", row.line);
+      pods.push_back(Fact::of(std::move(row)));
     }
     return;
   }

@@ -30,7 +30,7 @@ std::size_t timestamp_length(std::string_view text) {
 std::size_t mpirun_length(std::string_view text, std::string_view& speaker) {
   if (!text.starts_with('[')) return 0;
   const std::size_t close = text.find(']');
-  if (close == std::string_view::npos || close > 24) return 0;
+  if (close > 24) return 0;
   for (const std::string_view stream : {"]<stdout>:", "]<stderr>:", "]<stdout>: ", "]<stderr>: "}) {
     if (!text.substr(close).starts_with(stream)) continue;
     speaker = text.substr(1, close - 1);

@@ -97,8 +97,8 @@ void LineTemplate::add_between(std::string_view text, bool json) {
       const std::size_t quote = text.find('"', at + 1);
       const std::size_t end = quote == std::string_view::npos ? text.size() : quote + 1;
       const std::string_view content = text.substr(at + 1, end - at - 1);
-      const bool is_value = quote != std::string_view::npos && text.substr(end).find_first_not_of(" ") != text.npos &&
-                            text[end + text.substr(end).find_first_not_of(" ")] != ':';
+      const bool is_value = quote != std::string_view::npos && text.substr(end).find_first_not_of(' ') != text.npos &&
+                            text[end + text.substr(end).find_first_not_of(' ')] != ':';
       const bool has_digit = std::any_of(content.begin(), content.end(), is_digit_char);
       if (is_value && has_digit && content.find('\\') == std::string_view::npos) {
         literals_ += '"';

@@ -100,7 +100,7 @@ void take_priority(LogLine& into) {
   std::string_view text = into.message;
   if (text.size() < 3 || text[0] != '<' || !is_digit(text[1])) return;
   const std::size_t close = text.find('>');
-  if (close == std::string_view::npos || close > 4) return;
+  if (close > 4) return;
   const std::optional<std::int64_t> priority = to_integer(text.substr(1, close - 1));
   if (!priority || *priority < 0) return;
   into.level = kLevels[static_cast<std::size_t>(*priority % 8)];
@@ -112,7 +112,7 @@ void take_priority(LogLine& into) {
 void take_facility(LogLine& into) {
   const std::string_view text = into.message;
   const std::size_t first = text.find(':');
-  if (first == std::string_view::npos || first > 9) return;
+  if (first > 9) return;
   const std::string_view facility = trim(text.substr(0, first));
   if (facility != "kern" && facility != "user" && facility != "daemon" && facility != "syslog" && facility != "auth")
     return;
@@ -130,7 +130,7 @@ bool take_bracket(LogLine& into) {
   const std::string_view text = into.message;
   if (!text.starts_with('[')) return false;
   const std::size_t close = text.find(']');
-  if (close == std::string_view::npos || close > 40) return false;
+  if (close > 40) return false;
   const std::string_view inside = trim(text.substr(1, close - 1));
   const std::size_t dot = inside.find('.');
   const bool seconds = dot != std::string_view::npos && inside.size() - dot == 7 && to_number(inside).has_value();
@@ -159,13 +159,13 @@ bool take_bracket(LogLine& into) {
 void take_host_and_source(LogLine& into, bool strict = false) {
   const std::string_view text = trim_left(into.message);
   const std::size_t blank = text.find(' ');
-  if (blank == std::string_view::npos || blank > 64) return;
+  if (blank > 64) return;
   const std::string_view first = text.substr(0, blank);
   if (first.ends_with(':')) return;
   const std::string_view rest = trim_left(text.substr(blank));
   const std::size_t colon = rest.find(": ");
   const std::size_t end = colon == std::string_view::npos && rest.ends_with(':') ? rest.size() - 1 : colon;
-  if (end == std::string_view::npos || end > 64 || rest.substr(0, end).find(' ') != std::string_view::npos) return;
+  if (end > 64 || rest.substr(0, end).find(' ') != std::string_view::npos) return;
   if (strict && rest.substr(0, end) != "kernel" && (end == 0 || rest[end - 1] != ']')) return;
   into.host = first;
   into.source = rest.substr(0, std::min(end, rest.find('[')));

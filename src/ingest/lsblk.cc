@@ -105,7 +105,8 @@ class LsblkReader : public LineReader {
     // A further mount point stands alone under its heading.
     const auto filled =
         std::count_if(cells.begin(), cells.end(), [](const std::string& cell) { return !cell.empty(); });
-    if (filled == 1 && cells.back() != "" && table_->headings().back().starts_with("MOUNTPOINT") && last_ != nullptr) {
+    if (filled == 1 && !cells.back().empty() && table_->headings().back().starts_with("MOUNTPOINT") &&
+        last_ != nullptr) {
       last_->list("further_mountpoints").push_back(Fact::of(std::string_view(cells.back()), line));
       return true;
     }

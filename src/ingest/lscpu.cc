@@ -136,7 +136,7 @@ int recognise_lscpu(const Head& head) {
   for (std::string_view text = head.text; !text.empty() && known < 6;) {
     const std::string_view line = without_line_tags(next_line(text));
     const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || colon > 60) continue;
+    if (colon > 60) continue;
     const std::string_view field = line.substr(0, colon);
     if (!is_known_field(field)) continue;
     ++known;

@@ -343,7 +343,7 @@ bool is_device_line(std::string_view line) {
   if (rest.size() > 15 && rest[4] == ':' && is_ids(rest.substr(6, 9))) return true;
   if (rest.starts_with('"')) return true;
   const std::size_t colon = rest.find(": ");
-  if (colon == std::string_view::npos || colon > 60) return false;
+  if (colon > 60) return false;
   const std::string_view kind = rest.substr(0, colon);
   for (const std::string_view word : {"controller", "bridge", "class", "Bridge", "accelerator", "device",
                                       "Co-processor", "System peripheral", "Memory", "Signal processing", "Encryption",

@@ -107,7 +107,7 @@ class TreeReader : public LineReader {
   std::string add_device(std::string_view function, std::string_view name, bool bridge, std::int64_t line,
                          Reading& reading) {
     const std::string bus = levels_.empty() ? domain_ + ":??" : levels_.back().bus;
-    const std::string address = bus + ":" + std::string(function);
+    std::string address = bus + ":" + std::string(function);
     if (reading.facts.list("devices").size() >= kDevicesKept) return address;
     FactRecord& device = reading.facts.append("devices", line);
     device.set("address", std::string_view(address));
@@ -129,7 +129,7 @@ int recognise_lspci_tree(const Head& head) {
   if (at == std::string_view::npos) return confidence::kNone;
   const std::string_view line = head.text.substr(at, std::min<std::size_t>(head.text.find('\n', at), at + 200) - at);
   const std::size_t close = line.find(']');
-  if (close == std::string_view::npos || close > 10) return confidence::kNone;
+  if (close > 10) return confidence::kNone;
   return contains(line, "]-+-") || contains(line, "]---") || contains(line, "]-") ? 93 : confidence::kNone;
 }
 

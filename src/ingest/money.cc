@@ -143,7 +143,7 @@ std::optional<PrintedAmount> parse_amount(std::string_view text, DecimalMark& ma
 
 std::string_view currency_of_heading(std::string_view heading) {
   for (const Symbol& one : kSymbols) {
-    if (one.symbol.size() > 0 && contains(heading, one.symbol) && one.code != "CHF") return one.code;
+    if (!one.symbol.empty() && contains(heading, one.symbol) && one.code != "CHF") return one.code;
   }
   for (const std::string_view code : kCodes) {
     for (std::size_t at = 0; at + 3 <= heading.size(); ++at) {

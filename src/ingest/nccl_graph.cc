@@ -32,7 +32,7 @@ std::vector<Fact> ranks_in(std::string_view text, std::int64_t line, int& highes
 bool NcclGraph::take_ring(std::string_view message, std::int64_t line) {
   if ((!message.starts_with("Channel ") && !message.starts_with("Ring ")) || contains(message, "->")) return false;
   const std::size_t colon = message.find(':');
-  if (colon == std::string_view::npos || colon > 40) return false;
+  if (colon > 40) return false;
   const std::string_view name = trim(message.substr(message.find(' '), colon - message.find(' ')));
   const int channel = leading_number(name);
   if (channel < 0) return false;
@@ -199,6 +199,7 @@ void NcclGraph::finish(Reading& reading) {
   FactRecord& facts = reading.facts;
   const auto put = [&facts](std::string_view name, std::map<std::string, Kept, std::less<>>& kept) {
     std::vector<const Kept*> order;
+    order.reserve(kept.size());
     for (const auto& [text, one] : kept) order.push_back(&one);
     std::sort(order.begin(), order.end(), [](const Kept* a, const Kept* b) { return a->fact.line < b->fact.line; });
     for (const Kept* const one : order) {

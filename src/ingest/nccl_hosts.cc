@@ -53,6 +53,7 @@ bool same(const std::vector<NcclDevice>& a, const std::vector<NcclDevice>& b) {
 
 std::vector<Fact> texts(const std::vector<NcclDevice>& devices, std::int64_t line) {
   std::vector<Fact> list;
+  list.reserve(devices.size());
   for (const NcclDevice& device : devices) list.push_back(Fact::of(std::string_view(device.name), line));
   return list;
 }

@@ -18,7 +18,7 @@
 namespace tare {
 namespace {
 
-constexpr std::size_t kLongestLine = 64 * 1024;
+constexpr std::size_t kLongestLine = std::size_t{64} * 1024;
 
 // "#  Rank  0 Group  0 Pid 103631 on   node01 device  0 [0x01] NVIDIA H100 80GB HBM3", which nccl-tests print.
 std::string_view gpu_of_rank(std::string_view text) {

@@ -92,7 +92,7 @@ void NcclMessages::take_version(std::string_view version, std::int64_t line) { v
 bool NcclMessages::take_environment(const NcclLine& line, std::int64_t number) {
   const std::string_view message = line.message;
   const std::size_t set = message.find(" set ");
-  if (set == std::string_view::npos || set > 80 || !(message.starts_with("NCCL_") || message.starts_with("RCCL_"))) {
+  if (set > 80 || !(message.starts_with("NCCL_") || message.starts_with("RCCL_"))) {
     return false;
   }
   const std::size_t to = message.find("to ", set);
@@ -153,7 +153,7 @@ bool NcclMessages::take_gpu_direct(const NcclLine& line, std::int64_t number) {
 bool NcclMessages::take_collective(const NcclLine& line, std::int64_t number) {
   const std::string_view message = line.message;
   const std::size_t colon = message.find(':');
-  if (colon == std::string_view::npos || colon > 20) return false;
+  if (colon > 20) return false;
   const std::string_view name = message.substr(0, colon);
   if (std::find(kCollectives.begin(), kCollectives.end(), name) == kCollectives.end()) return false;
   const std::size_t algo = message.find("Algo ");

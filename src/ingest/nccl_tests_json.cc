@@ -180,7 +180,7 @@ std::string rccl_collective(std::string_view name) {
       {"alltoallv", "alltoallv"},  {"alltoall", "alltoall"},    {"sendrecv", "sendrecv"},
       {"broadcast", "broadcast"},  {"reduce", "reduce"},        {"gather", "gather"},
       {"scatter", "scatter"}};
-  const std::string lower = to_lower(name);
+  std::string lower = to_lower(name);
   for (const auto& [from, to] : kNames) {
     if (lower == from) return std::string(to);
   }

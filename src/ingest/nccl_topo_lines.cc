@@ -91,7 +91,7 @@ bool NcclTopoLines::take_node(std::string_view message, std::int64_t line) {
 // "GPU/1000 :GPU/1000 (0/5000.0/LOC) GPU/2000 (1/20.0/NVL) CPU/0 (2/12.0/PHB)".
 bool NcclTopoLines::take_paths(std::string_view message, std::int64_t line) {
   const std::size_t colon = message.find(" :");
-  if (colon == std::string_view::npos || colon > 60) return false;
+  if (colon > 60) return false;
   std::string_view type, id;
   const std::string_view from = trim(message.substr(0, colon));
   if (!node_in(from, type, id)) return false;

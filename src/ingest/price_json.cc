@@ -1,5 +1,7 @@
 #include "ingest/price_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -367,7 +369,8 @@ class PriceDocument {
         continue;
       }
       for (const auto& [part, item] : inner->members()) {
-        if (item.as_record() == nullptr && into.members().size() < 800) into.add(name + "." + part, item);
+        if (item.as_record() == nullptr && into.members().size() < 800)
+          into.add(fmt::format("{}.{}", name, part), item);
       }
     }
     return into;

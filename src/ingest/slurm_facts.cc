@@ -134,7 +134,7 @@ void SlurmFacts::add_group(FactRecord row) {
   if (groups_.wants_next()) groups_.add(std::move(row));
 }
 
-void SlurmFacts::add_partition(FactRecord record) {
+void SlurmFacts::add_partition(const FactRecord& record) {
   FactRecord key(record.line);
   key.set("partition", record.text("name"));
   if (partitions_.size() >= kPartitionsKnown) return;

@@ -27,7 +27,7 @@ class SlurmFacts {
   void add_step(FactRecord step);
   void add_node(FactRecord node);
   void add_group(FactRecord row);
-  void add_partition(FactRecord partition);
+  void add_partition(const FactRecord& partition);
   void add_event(FactRecord event);
   // To a list of another name ("switches"), up to some ten thousand.
   void append(std::string_view list, FactRecord record);

@@ -421,7 +421,7 @@ class SlurmAnswer {
         {"accounts.allowed", "allowed_accounts", Take::kText},
     });
     take_members(into, from, kMembers);
-    facts_.add_partition(std::move(into));
+    facts_.add_partition(into);
   }
 
   void meta(const FactRecord& from) {

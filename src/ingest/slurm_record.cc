@@ -347,7 +347,7 @@ void SlurmRecord::give(SlurmFacts& facts) {
     }
     if (const Fact* const tres = record.find("tres"))
       add_gpus(record, parse_tres(std::string(tres->text())), "", tres->line);
-    facts.add_partition(std::move(record));
+    facts.add_partition(record);
   } else if (key == "SwitchName") {
     finish_topology(record, facts, false);
   } else if (key == "BlockName") {

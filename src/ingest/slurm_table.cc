@@ -188,7 +188,7 @@ std::vector<std::string_view> SlurmTable::cells(std::string_view line) const {
   if (exact_) return by_place(line);
   if (words.size() == columns_.size()) return words;
   if (words.size() > columns_.size() && takes_the_rest(columns_.back().name)) {
-    const std::vector<std::string_view> joined = rest_joined(words, line);
+    std::vector<std::string_view> joined = rest_joined(words, line);
     if (why_no_row(joined).empty() && numbers_fit(joined)) return joined;
   }
   if (!collapsed_) return by_place(line);

@@ -28,7 +28,7 @@ std::string_view without_bullet(std::string_view line) {
 
 bool begins_record(std::string_view text) {
   const std::size_t equal = text.find('=');
-  return equal != std::string_view::npos && equal < 20 && begins_slurm_record(text.substr(0, equal));
+  return equal < 20 && begins_slurm_record(text.substr(0, equal));
 }
 
 // "Name=gpu Type=h100 File=/dev/nvidia0": a line of gres.conf.
@@ -261,7 +261,7 @@ bool SlurmText::take_named_lines(std::string_view text, std::int64_t number) {
   }
   if (section_.empty()) return false;
   const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos || colon > 80) {
+  if (colon > 80) {
     if (section_ == "sdiag" && text.size() < 100) subsection_ = slurm_fact_name(text);
     return section_ == "sdiag";
   }
@@ -455,9 +455,9 @@ int recognise(const Head& head) {
     bool is = false;
     const std::size_t equal = text.find('=');
     if (begins_record(text) || is_gres_conf(text) || text.starts_with("#SBATCH") ||
-        (equal != text.npos && equal < 40 && is_slurm_setting(trim(text.substr(0, equal)))) ||
-        text.starts_with("Configuration data as of") || text.starts_with("sdiag output at") ||
-        text.starts_with("GRES[") || (text.starts_with("Job ID: ") && contains(head.text, "CPU Efficiency:"))) {
+        (equal < 40 && is_slurm_setting(trim(text.substr(0, equal)))) || text.starts_with("Configuration data as of") ||
+        text.starts_with("sdiag output at") || text.starts_with("GRES[") ||
+        (text.starts_with("Job ID: ") && contains(head.text, "CPU Efficiency:"))) {
       is = true;
     } else if (in_record && (line.front() == ' ' || line.front() == '\t') && !slurm_pairs(text, true).empty()) {
       ++own;

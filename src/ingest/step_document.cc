@@ -1,5 +1,7 @@
 #include "ingest/step_document.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -140,7 +142,7 @@ class DocumentReader {
 
   void flatten(const FactRecord& record, const std::string& path, int depth, ParsedRow& one) {
     for (const auto& [name, fact] : record.members()) {
-      const std::string whole = path.empty() ? name : path + '/' + name;
+      const std::string whole = path.empty() ? name : fmt::format("{}/{}", path, name);
       if (const FactRecord* const inner = fact.as_record()) {
         if (depth < kDepth) flatten(*inner, whole, depth + 1, one);
         continue;

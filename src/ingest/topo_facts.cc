@@ -304,6 +304,7 @@ NearestNics nearest_nics(const Links& links, const Device& gpu, const std::vecto
 
 std::vector<Fact> texts(const std::vector<std::string>& list, std::int64_t line) {
   std::vector<Fact> facts;
+  facts.reserve(list.size());
   for (const std::string& one : list) facts.push_back(Fact::of(std::string_view(one), line));
   return facts;
 }

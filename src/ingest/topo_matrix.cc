@@ -69,7 +69,7 @@ struct Source {
 class TopoReader : public LineReader {
  public:
   bool on_line(const Line& line, Reading& reading) override {
-    std::string_view text = line.text.substr(0, 64 * 1024);
+    std::string_view text = line.text.substr(0, std::size_t{64} * 1024);
     const std::string_view name = source_of_line(text);
     const auto found = sources_.find(name);
     // A prefix counts once a matrix has begun with it: "Warning:" is none.

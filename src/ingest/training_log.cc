@@ -655,7 +655,7 @@ bool TrainingLogReader::on_block_line(std::string_view body, const Line& line, i
     in_block_ = false;
     return true;
   }
-  if (const std::size_t at = body.find("[step="); at != std::string_view::npos && at < 80 && contains(body, "epoch=")) {
+  if (const std::size_t at = body.find("[step="); at < 80 && contains(body, "epoch=")) {
     double step = 0;
     parse_number(body.data() + at + 6, body.data() + body.size(), step);
     block_step_ = to_count(step);
@@ -776,7 +776,7 @@ std::size_t TrainingLogReader::main_track() const {
 
 void TrainingLogReader::finish_run(StepSeries& series) {
   series.run = run_;
-  if (hosts_.size() > 0 && hosted_lines_ * 2 > lines_ && !series.run.contains("nodes")) {
+  if (!hosts_.empty() && hosted_lines_ * 2 > lines_ && !series.run.contains("nodes")) {
     series.run["nodes"] = {static_cast<double>(hosts_.size()), 0, "names in front of the lines"};
   }
   if (!series.run.contains("gpus")) {
@@ -895,7 +895,7 @@ void TrainingLogReader::finish(Reading& reading) {
     StepSeries series;
     finish_run(series);
     if (!hints_.empty()) series.framework = hints_.begin()->first;
-    if (summary_.members().size() > 0 && series.framework.empty()) series.framework = "Hugging Face Trainer";
+    if (!summary_.members().empty() && series.framework.empty()) series.framework = "Hugging Face Trainer";
     tare::to_facts(series, facts);
   }
   add_progress(reading, no_steps);
@@ -914,7 +914,7 @@ void TrainingLogReader::finish(Reading& reading) {
   for (std::size_t i = 0; i < tracks_.size(); ++i) {
     if (i != best) finish_track(i, false, facts);
   }
-  if (hints_.size() > 0) {
+  if (!hints_.empty()) {
     for (const auto& [name, line] : hints_)
       facts.list("programs_named").push_back(Fact::of(std::string_view(name), line));
   }

@@ -218,7 +218,7 @@ void RankMemory::on_report(std::string_view before, std::string_view report, std
     const std::string_view part = trim(report.substr(0, bar));
     report.remove_prefix(bar == std::string_view::npos ? report.size() : bar + 1);
     const std::size_t colon = part.find(':');
-    if (colon == std::string_view::npos || colon > 80) continue;
+    if (colon > 80) continue;
     const std::string_view text = trim(part.substr(colon + 1));
     double value = 0;
     if (parse_number(text.data(), text.data() + text.size(), value) == nullptr) continue;

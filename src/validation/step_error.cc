@@ -73,7 +73,7 @@ void take_out(std::vector<Rest>& rests, const std::string& kind, std::string Row
     if (!group.enough()) continue;
     const double standard_error = kMedianError * group.spread / std::sqrt(group.clusters);
     const double sigma = std::hypot(group.median, standard_error);
-    own.push_back(step_error(kind + "/" + name, sigma, group.rows, group.clusters));
+    own.push_back(step_error(fmt::format("{}/{}", kind, name), sigma, group.rows, group.clusters));
     shared.push_back({sigma, 1});
     rows += group.rows;
     clusters += group.clusters;
