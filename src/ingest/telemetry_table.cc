@@ -488,7 +488,9 @@ void TelemetryTable::put(FactRecord& facts, std::string_view entity_name) const 
     }
     series.push_back(Fact::of(std::move(record)));
   }
-  if (!names.empty()) facts.set(std::string(entity_name) + "s_listed", Fact::of(std::move(names)));
+  if (!names.empty())
+    facts.set(std::string(entity_name) + (entity_name.ends_with("s") ? "es_listed" : "s_listed"),
+              Fact::of(std::move(names)));
   put_overall(facts);
   facts.set("series", Fact::of(std::move(series)));
   put_rows(facts);
