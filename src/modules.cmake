@@ -15,7 +15,8 @@ set(TARE_MODULES
   "cost: run"
   "plan: cost"
   "validation: ingest cost"
-  "cli: base report catalog cluster workload ingest perf run cost plan validation"
+  "audit: ingest plan"
+  "cli: base report catalog cluster workload ingest perf run cost plan validation audit"
 )
 
 # What a module links from outside the project: "module: CMake targets". Header-only libraries need no row.

@@ -41,6 +41,8 @@ Result<ExitCode> dispatch(Context& context) {
       return run_catalog(context);
     case Verb::kValidate:
       return run_validate(context);
+    case Verb::kAudit:
+      return run_audit(context);
     case Verb::kRead:
       return run_read(context);
     case Verb::kCompletions:

@@ -43,6 +43,7 @@ Result<ExitCode> run_bill(Context& context);
 Result<ExitCode> run_catalog(Context& context);
 Result<ExitCode> run_validate(Context& context);
 Result<ExitCode> run_read(Context& context);
+Result<ExitCode> run_audit(Context& context);
 Result<ExitCode> run_completions(Context& context);
 Result<ExitCode> run_man(Context& context);
 Result<ExitCode> run_help(Context& context);

@@ -14,9 +14,10 @@ constexpr VerbSet kCompare = only(Verb::kCompare);
 constexpr VerbSet kCatalog = only(Verb::kCatalog);
 constexpr VerbSet kValidate = only(Verb::kValidate);
 constexpr VerbSet kRead = only(Verb::kRead);
+constexpr VerbSet kAudit = only(Verb::kAudit);
 constexpr VerbSet kBill = only(Verb::kBill);
 constexpr VerbSet kJobs = kPlan | kEstimate | kCompare | kBill;
-constexpr VerbSet kAnswers = kJobs | kCatalog | kValidate | kRead;  // the verbs that answer with a table
+constexpr VerbSet kAnswers = kJobs | kCatalog | kValidate | kRead | kAudit;  // the verbs that answer with a table
 constexpr VerbSet kAll = ~0u;
 
 constexpr bool kRepeats = true, kOnce = false;
@@ -24,11 +25,11 @@ constexpr bool kConfigurable = true, kPerCall = false;
 
 // In the order of help: by category.
 constexpr auto kFlags = std::to_array<Flag>({
-    {"on", 0, ValueKind::kChoice, "CLUSTER.toml|OFFER", Category::kInput, kJobs, kRepeats, kPerCall, "", "",
+    {"on", 0, ValueKind::kChoice, "CLUSTER.toml|OFFER", Category::kInput, kJobs | kAudit, kRepeats, kPerCall, "", "",
      "evaluate on this cluster file or offer",
      "A cluster file says which nodes there are, how they are joined and what they cost (docs/cluster-file.md). "
      "Anything else is an offer of the catalog, as for --offer; 'plan' takes files only. 'plan', 'compare' and 'bill' "
-     "take several; 'estimate' takes one."},
+     "take several; 'estimate' and 'audit' take one."},
     {"offer", 0, ValueKind::kOffer, "ID", Category::kInput, kEstimate | kCompare | kBill, kRepeats, kPerCall, "", "",
      "evaluate on this offer of the catalog",
      "An id as 'tare catalog offers' lists it, or a pattern that matches exactly one. 'compare' takes several, and the "
@@ -43,7 +44,11 @@ constexpr auto kFlags = std::to_array<Flag>({
      "else 64, and for --on the whole cluster when it is smaller."},
     {"row", 0, ValueKind::kText, "ID", Category::kInput, kValidate, kRepeats, kPerCall, "", "",
      "only the row of this id", "Given several times, the rows add up."},
-    {"kind", 0, ValueKind::kText, "KIND", Category::kInput, kRead, kOnce, kPerCall, "", "",
+    {"baseline", 0, ValueKind::kFile, "BEFORE.json", Category::kInput, kAudit, kOnce, kPerCall, "", "",
+     "an earlier audit's JSON: show what is new and fixed", ""},
+    {"fail-on", 0, ValueKind::kWord, "SEVERITY", Category::kInput, kAudit, kOnce, kConfigurable, "info low medium high",
+     "", "exit 1 when a finding is at least this severe", "With --baseline only new findings count."},
+    {"kind", 0, ValueKind::kText, "KIND", Category::kInput, kRead | kAudit, kOnce, kPerCall, "", "",
      "read the files as this kind, whatever they look like",
      "topo, nvidia-smi, dcgm, nccl-tests, nccl-debug, fio, hw-inventory, infiniband, dmesg, training-log, trace, "
      "slurm, "
@@ -117,7 +122,7 @@ constexpr auto kFlags = std::to_array<Flag>({
      "The same seed gives the same answer on every machine."},
 
     {"output", 'o', ValueKind::kForm, "FORMAT|FILE", Category::kOutput, kAnswers, kOnce, kConfigurable,
-     "table json csv md svg focus toml", "table", "form of the answer, or the file to write it to",
+     "table json csv md svg focus sarif toml", "table", "form of the answer, or the file to write it to",
      "'table' for people, 'md' the same as Markdown. 'json' (schemas in schema/) and 'csv' hold numbers in base units, "
      "the unit in the name; with --output json errors are JSON too, on standard error. 'svg' draws what can be drawn. "
      "'bill' knows 'focus' (FOCUS columns), 'read' knows 'toml' (a cluster file). A file name says the form by its "
@@ -207,6 +212,7 @@ constexpr VerbSet kDrawn = kPlan | kEstimate | kCompare | kBill | kValidate;
 bool has_form(Verb verb, std::string_view form) {
   if (form == "svg") return contains(kDrawn, verb);
   if (form == "focus") return verb == Verb::kBill;
+  if (form == "sarif") return verb == Verb::kAudit;
   if (form == "toml") return verb == Verb::kRead;
   return true;
 }

@@ -114,15 +114,20 @@ Diagnostic several_offers(const std::string& pattern, const std::vector<const Of
                     fmt::format("'{}' matches {} offers, and one is needed", pattern, matching.size()), list);
 }
 
+// The offer of that id, or the only one that a pattern matches.
+Result<const Offer*> one_offer(const std::string& pattern, const Catalog& catalog) {
+  if (const Offer* const offer = find_offer(catalog, pattern)) return offer;
+  const std::vector<const Offer*> matching = match_offers(catalog, {pattern});
+  if (matching.empty()) return fail(unknown_offer(catalog, pattern));
+  if (matching.size() > 1) return fail(several_offers(pattern, matching));
+  return matching.front();
+}
+
 Result<Choice> choice_of_offer(const std::string& pattern, const Arguments& arguments, const PlanRequest& request,
                                const Catalog& catalog) {
-  const Offer* offer = find_offer(catalog, pattern);
-  if (offer == nullptr) {
-    const std::vector<const Offer*> matching = match_offers(catalog, {pattern});
-    if (matching.empty()) return fail(unknown_offer(catalog, pattern));
-    if (matching.size() > 1) return fail(several_offers(pattern, matching));
-    offer = matching.front();
-  }
+  const Result<const Offer*> found = one_offer(pattern, catalog);
+  if (!found) return tl::unexpected(found.error());
+  const Offer* const offer = *found;
   const int gpus = size_of_choice(arguments, request.job, 0);
   const int per_node = std::max(1, node_type_of(catalog, *offer).gpus);
   const int nodes = (gpus + per_node - 1) / per_node;
@@ -276,6 +281,17 @@ Result<std::vector<Choice>> read_choices(const Arguments& arguments, const PlanR
   }
   if (!errors.empty()) return tl::unexpected(errors);
   return choices;
+}
+
+Result<Offer> read_priced_offer(const std::string& on, const Catalog& catalog) {
+  if (!names_cluster_file(on)) {
+    const Result<const Offer*> offer = one_offer(on, catalog);
+    if (!offer) return tl::unexpected(offer.error());
+    return **offer;
+  }
+  Result<std::vector<Cluster>> clusters = read_clusters({on}, catalog);
+  if (!clusters) return tl::unexpected(clusters.error());
+  return clusters->front().offer.value_or(Offer{});
 }
 
 Diagnostics warnings_of(const PlanRequest& request) {

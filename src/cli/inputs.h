@@ -29,6 +29,9 @@ struct Choice {
 Result<std::vector<Choice>> read_choices(const Arguments& arguments, const PlanRequest& request,
                                          const Catalog& catalog);
 
+// The offer that a value of --on names, or that a cluster file makes of itself.
+Result<Offer> read_priced_offer(const std::string& on, const Catalog& catalog);
+
 // What the files that were read leave usable but is likely not meant, for standard error.
 Diagnostics warnings_of(const PlanRequest& request);
 Diagnostics warnings_of(const PlanRequest& request, const std::vector<Choice>& choices);

@@ -15,6 +15,7 @@ std::string rendered(const Answer& answer, const std::string& form, const Termin
   if (form == "md") return render_markdown(answer.document());
   if (form == "svg") return answer.svg();
   if (form == "focus") return answer.focus();
+  if (form == "sarif") return answer.sarif();
   if (form == "toml") return answer.toml();
   return render_terminal(answer.document(), terminal);
 }

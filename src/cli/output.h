@@ -14,8 +14,8 @@ struct Answer {
   std::function<Document()> document;  // table and md
   std::function<Table()> table;        // csv
   std::function<Json()> json;
-  std::function<std::string()> svg, focus, toml;  // those that the verb has (words_of(flag, verb))
-  Diagnostics warnings;                           // of the files behind it: to standard error
+  std::function<std::string()> svg, focus, sarif, toml;  // those that the verb has (words_of(flag, verb))
+  Diagnostics warnings;                                  // of the files behind it: to standard error
 };
 
 // To standard output, or whole into the file that --output names. Errors: a file that cannot be written.

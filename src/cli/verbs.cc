@@ -42,6 +42,13 @@ constexpr auto kReadExamples = std::to_array<Example>({
     {"nvidia-smi -q | tare read - --output json", "the facts of a command's output, with their lines"},
     {"tare read support-bundle/", "every file of a folder"},
 });
+constexpr auto kAuditExamples = std::to_array<Example>({
+    {"tare audit support-bundle/", "what is wrong in a folder of outputs, priced"},
+    {"dmesg | tare audit -", "one output, from standard input"},
+    {"tare audit logs/ --on lab.toml --fail-on high", "exit 1 when something is severe"},
+    {"tare audit logs/ --baseline before.json", "what is new and what is fixed"},
+    {"tare audit logs/ --output sarif > audit.sarif", "for code-scanning viewers"},
+});
 constexpr auto kCompletionsExamples = std::to_array<Example>({
     {"source <(tare completions bash)", "complete in this shell"},
     {"tare completions fish > ~/.config/fish/completions/tare.fish", "complete in every fish"},
@@ -94,6 +101,13 @@ constexpr auto kVerbs = std::to_array<VerbInfo>({
      "zero, and units are those of the file. Files of any size are read as a stream. Exit status 2 means that a file "
      "could not be read or recognised; the others are still printed.",
      kReadExamples},
+    {Verb::kAudit, "audit", "FILE|DIR|-…", 1, -1, "what is wrong with a cluster, what it costs a day, what to do",
+     "Reads files as 'tare read' does, holds the facts against rules and against what the hardware can do, and prints "
+     "findings: what it is about, how sure, the lines it is seen in, the cause, dollars a day, and the fix. What one "
+     "finding explains stands under it. docs/audit.md lists the rules.\n\n"
+     "Prices are those of --on, else the catalog's median for the GPU, marked as assumed. Exit status 1 only under "
+     "--fail-on.",
+     kAuditExamples},
     {Verb::kCompletions, "completions", "bash|zsh|fish", 1, 1, "print a completion script for a shell",
      "Prints a script that completes verbs, flags, their values, and ids of offers.", kCompletionsExamples},
     {Verb::kMan, "man", "", 0, 0, "print the manual page as roff", "Prints the manual page tare(1) as roff.",

@@ -14,6 +14,7 @@ enum class Verb : unsigned {
   kCatalog,
   kValidate,
   kRead,
+  kAudit,
   kCompletions,
   kMan,
   kHelp,

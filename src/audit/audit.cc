@@ -1,0 +1,201 @@
+#include "audit/audit.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace tare {
+namespace {
+
+// A GPU-hour's price at a finding; the reason where there is none.
+Result<FormulaInput> price_at(const Finding& finding, const Observed& observed) {
+  const AuditSetting& setting = observed.setting();
+  if (setting.usd_per_gpu_h) {
+    return FormulaInput{"usd_per_gpu_h", *setting.usd_per_gpu_h, "USD/GPU-h", setting.price_source, false};
+  }
+  const std::string file = finding.evidence.empty() ? std::string() : finding.evidence.front().file;
+  const Accelerator* const gpu = observed.accelerator_at(finding.subject.node, file);
+  if (gpu == nullptr) return fail("no-price", "no file says which GPU it is: give --on");
+  const std::optional<Range> usual = usual_price_usd_per_gpu_h(observed.catalog(), gpu->id);
+  if (!usual) return fail("no-price", "no offer of " + gpu->id + " has a price: give --on");
+  return FormulaInput{"usd_per_gpu_h", usual->base, "USD/GPU-h", "catalog: median on-demand price of " + gpu->id, true,
+                      usual->low,      usual->high};
+}
+
+void price_finding(Finding& finding, const Observed& observed) {
+  DailyCost& cost = finding.cost_usd_per_day;
+  if (!finding.loss) {
+    cost.unknown = finding.loss_unknown;
+    return;
+  }
+  cost.formula = *finding.loss;
+  cost.formula.id = "audit.cost_usd_per_day";
+  if (finding.loss->unit != "USD/day") {
+    const Result<FormulaInput> price = price_at(finding, observed);
+    if (!price) {
+      cost.unknown = price.error().front().text;
+      return;
+    }
+    cost.formula.unit = "USD/day";
+    cost.formula.expression = finding.loss->expression + " * usd_per_gpu_h";
+    cost.formula.inputs.push_back(*price);
+    cost.formula.value = finding.loss->value * price->value;
+  }
+  const Range range = range_of(cost.formula);
+  cost.low_usd = range.low;
+  cost.base_usd = range.base;
+  cost.high_usd = range.high;
+}
+
+void add_cost(DailyCost& sum, const DailyCost& cost) {
+  if (!cost.base_usd) return;
+  sum.low_usd = sum.low_usd.value_or(0) + *cost.low_usd;
+  sum.base_usd = sum.base_usd.value_or(0) + *cost.base_usd;
+  sum.high_usd = sum.high_usd.value_or(0) + *cost.high_usd;
+}
+
+// By severity, then cost, then where it was seen; consequences behind their cause.
+void sort_findings(std::vector<Finding>& findings) {
+  const auto weight = [](const Finding& finding) {
+    return std::tuple(-static_cast<int>(finding.severity), -finding.cost_usd_per_day.base_usd.value_or(0));
+  };
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < findings.size(); ++i) order.push_back(i);
+  const auto root = [&](std::size_t i) {
+    return findings[i].caused_by < 0 ? i : static_cast<std::size_t>(findings[i].caused_by);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const std::size_t x = root(a), y = root(b);
+    if (x == y) return (a == x) > (b == y);
+    const auto wx = weight(findings[x]), wy = weight(findings[y]);
+    return wx != wy ? wx < wy : x < y;
+  });
+  std::vector<int> place(findings.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int>(i);
+  std::vector<Finding> sorted;
+  for (const std::size_t i : order) {
+    sorted.push_back(std::move(findings[i]));
+    int& cause = sorted.back().caused_by;
+    if (cause >= 0) cause = place[static_cast<std::size_t>(cause)];
+  }
+  findings = std::move(sorted);
+}
+
+std::string identity(const std::string& rule, const std::string& node, const std::string& name) {
+  return rule + '\n' + node + '\n' + name;
+}
+
+}  // namespace
+
+std::optional<Range> usual_price_usd_per_gpu_h(const Catalog& catalog, const std::string& accelerator_id) {
+  std::vector<double> prices;
+  for (const Offer& offer : catalog.offers) {
+    const bool counts = offer.gpu == accelerator_id && offer.purchase == Purchase::kOnDemand && offer.suspect.empty();
+    if (counts && offer.price_usd_per_h && offer.gpus > 0) prices.push_back(price_usd_per_gpu_h(offer));
+  }
+  if (prices.empty()) return std::nullopt;
+  std::sort(prices.begin(), prices.end());
+  const auto at = [&](double share) {  // linear between order statistics
+    const double place = share * static_cast<double>(prices.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, prices.size() - 1);
+    return prices[below] + (place - static_cast<double>(below)) * (prices[above] - prices[below]);
+  };
+  return Range{at(0.25), at(0.5), at(0.75)};
+}
+
+void group_findings(std::vector<Finding>& findings) {
+  std::unordered_map<std::string, std::vector<std::size_t>> by_place;
+  const auto place_of = [](const Finding& finding) {
+    if (!finding.subject.node.empty()) return "node " + finding.subject.node;
+    return "file " + (finding.evidence.empty() ? std::string() : finding.evidence.front().file);
+  };
+  for (std::size_t i = 0; i < findings.size(); ++i) by_place[place_of(findings[i])].push_back(i);
+  for (std::size_t cause = 0; cause < findings.size(); ++cause) {
+    const std::vector<std::string>& explains = findings[cause].consequences;
+    if (explains.empty() || findings[cause].caused_by >= 0) continue;
+    for (const std::size_t other : by_place[place_of(findings[cause])]) {
+      if (other == cause || findings[other].caused_by >= 0) continue;
+      if (std::find(explains.begin(), explains.end(), findings[other].rule_id) == explains.end()) continue;
+      findings[other].caused_by = static_cast<int>(cause);
+    }
+  }
+  // A consequence of a consequence stands under the first cause.
+  for (Finding& finding : findings) {
+    while (finding.caused_by >= 0 && findings[static_cast<std::size_t>(finding.caused_by)].caused_by >= 0) {
+      finding.caused_by = findings[static_cast<std::size_t>(finding.caused_by)].caused_by;
+    }
+  }
+}
+
+AuditReport run_audit(const Observed& observed) {
+  AuditReport report;
+  report.files = static_cast<int>(observed.files().size());
+  report.nodes = static_cast<int>(observed.node_count());
+  report.unrecognised = static_cast<int>(std::count_if(observed.files().begin(), observed.files().end(),
+                                                       [](const FileFacts& file) { return file.readings.empty(); }));
+  for (const Rule& rule : rules()) rule.check(rule, observed, report.findings);
+  group_findings(report.findings);
+  for (Finding& finding : report.findings) {
+    if (finding.caused_by >= 0) {
+      finding.cost_usd_per_day.unknown = "counted at its cause";
+      continue;
+    }
+    price_finding(finding, observed);
+    add_cost(report.cost_usd_per_day, finding.cost_usd_per_day);
+  }
+  sort_findings(report.findings);
+  return report;
+}
+
+AuditDifference compare_with_baseline(const AuditReport& report, const Json& baseline) {
+  struct Before {
+    std::string identity, title;
+    bool seen = false;
+  };
+  std::vector<Before> before;
+  const auto text = [](const Json& json, const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  if (baseline.is_object() && baseline.contains("findings") && baseline["findings"].is_array()) {
+    for (const Json& finding : baseline["findings"]) {
+      if (!finding.is_object()) continue;
+      const Json subject = finding.value("subject", Json::object());
+      before.push_back(
+          {identity(text(finding, "rule_id"), text(subject, "node"), text(subject, "name")), text(finding, "title")});
+    }
+  }
+  AuditDifference difference;
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    const Finding& finding = report.findings[i];
+    const std::string id = identity(finding.rule_id, as_text(finding.subject.node), as_text(finding.subject.name));
+    const auto found =
+        std::find_if(before.begin(), before.end(), [&](const Before& one) { return !one.seen && one.identity == id; });
+    if (found == before.end()) {
+      difference.fresh.push_back(i);
+    } else {
+      found->seen = true;
+    }
+  }
+  for (const Before& one : before) {
+    if (!one.seen) difference.fixed.push_back(one.title);
+  }
+  return difference;
+}
+
+Json to_json(const AuditReport& report) {
+  Json findings = Json::array();
+  for (const Finding& finding : report.findings) findings.push_back(to_json(finding));
+  return {{"format_version", "1.0"},
+          {"files", report.files},
+          {"nodes", report.nodes},
+          {"unrecognised", report.unrecognised},
+          {"cost_usd_per_day", to_json(report.cost_usd_per_day)},
+          {"findings", std::move(findings)}};
+}
+
+}  // namespace tare

@@ -1,0 +1,213 @@
+#include "audit/observed.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "ingest/gpu_name.h"
+
+namespace tare {
+namespace {
+
+// The host that facts name, in the members that readers give it.
+std::string host_of(const FactRecord& facts) {
+  for (const char* const name : {"node", "host", "hostname", "node_name"}) {
+    const std::string_view text = facts.text(name);
+    if (!text.empty()) return std::string(text);
+  }
+  return {};
+}
+
+std::string folder_of(const std::string& path) { return std::filesystem::path(path).parent_path().string(); }
+
+std::string last_part(const std::string& folder) {
+  const std::string name = std::filesystem::path(folder).filename().string();
+  return name == "." || name == ".." ? std::string() : name;
+}
+
+// Words of a file's name between separators, lower case: "nvidia-smi_node07.txt" -> nvidia, smi, node07.
+std::vector<std::string> words_of_name(const std::string& path) {
+  std::vector<std::string> words(1);
+  for (const char c : to_lower(std::filesystem::path(path).filename().string())) {
+    if (c == '-' || c == '_' || c == '.' || c == ' ') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+// Letters, then digits: "node07", "gpu12", "h100x3" - and no letter alone, which is a version or an option.
+bool looks_like_host(const std::string& word) {
+  const bool digits_at_end = !word.empty() && word.back() >= '0' && word.back() <= '9';
+  const std::size_t letters = word.find_first_of("0123456789");
+  return digits_at_end && letters != std::string::npos && letters >= 2;
+}
+
+// Which files of a folder carry which host in their names: a word counts when two files of different formats do.
+std::unordered_map<std::string, std::string> hosts_in_names(const std::vector<const Seen*>& folder) {
+  std::map<std::string, std::set<std::string_view>> formats_by_word;
+  for (const Seen* const seen : folder) {
+    for (const std::string& word : words_of_name(seen->file->path)) {
+      if (looks_like_host(word)) formats_by_word[word].insert(seen->format->name);
+    }
+  }
+  std::unordered_map<std::string, std::string> hosts;
+  for (const Seen* const seen : folder) {
+    for (const std::string& word : words_of_name(seen->file->path)) {
+      const auto found = formats_by_word.find(word);
+      if (found != formats_by_word.end() && found->second.size() > 1) hosts.emplace(seen->file->path, word);
+    }
+  }
+  return hosts;
+}
+
+bool holds_one_node(const std::vector<const Seen*>& folder) {
+  std::map<std::string_view, const FileFacts*> file_by_format;
+  std::set<const FileFacts*> files;
+  for (const Seen* const seen : folder) {
+    const auto [found, fresh] = file_by_format.emplace(seen->format->name, seen->file);
+    if (!fresh && found->second != seen->file) return false;
+    files.insert(seen->file);
+  }
+  return files.size() > 1;
+}
+
+void name_nodes(std::vector<Seen>& all) {
+  std::map<std::string, std::vector<Seen*>> by_folder;
+  for (Seen& seen : all) {
+    seen.node = host_of(*seen.facts);
+    if (seen.node.empty()) by_folder[folder_of(seen.file->path)].push_back(&seen);
+  }
+  for (auto& [folder, members] : by_folder) {
+    const std::vector<const Seen*> nameless(members.begin(), members.end());
+    const bool whole = holds_one_node(nameless);
+    const auto hosts = whole ? std::unordered_map<std::string, std::string>() : hosts_in_names(nameless);
+    for (Seen* const seen : members) {
+      const auto found = hosts.find(seen->file->path);
+      if (whole) seen->node = last_part(folder);
+      if (found != hosts.end()) seen->node = found->second;
+    }
+  }
+}
+
+const Accelerator* accelerator_in(const FactRecord& facts, const Catalog& catalog) {
+  for (const char* const name : {"product", "product_name", "gpu_model", "gpu_name", "gpu_type", "gpu", "model"}) {
+    if (const Accelerator* const found = accelerator_named(catalog, facts.text(name))) return found;
+  }
+  for (const char* const list : {"gpus", "devices"}) {
+    for (const FactRecord* const one : records_of(facts, list)) {
+      for (const char* const name : {"product", "product_name", "gpu_model", "gpu_name", "name", "model"}) {
+        if (const Accelerator* const found = accelerator_named(catalog, one->text(name))) return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
+const std::vector<Seen>& found_or_none(const std::unordered_map<std::string, std::vector<Seen>>& map,
+                                       const std::string& key) {
+  static const std::vector<Seen> none;
+  const auto found = map.find(key);
+  return found == map.end() ? none : found->second;
+}
+
+const Accelerator* first_accelerator(const std::vector<Seen>& seen, const Catalog& catalog) {
+  for (const Seen& one : seen) {
+    if (const Accelerator* const found = accelerator_in(*one.facts, catalog)) return found;
+  }
+  return nullptr;
+}
+
+FormulaInput share_parameter(const Catalog& catalog, const char* id, const char* name) {
+  const CostParameter& of = parameter(catalog, id);
+  return {name, of.base, "1", "parameter " + of.id, true, of.low, of.high};
+}
+
+}  // namespace
+
+AuditSetting default_setting(const Catalog& catalog) {
+  AuditSetting setting;
+  setting.intra_node_comm_share = share_parameter(catalog, "comm_share_intra_node", "comm_share");
+  setting.inter_node_comm_share = share_parameter(catalog, "comm_share_inter_node", "comm_share");
+  return setting;
+}
+
+Observed::Observed(std::vector<FileFacts> files, const Catalog& catalog)
+    : Observed(std::move(files), catalog, default_setting(catalog)) {}
+
+Observed::Observed(std::vector<FileFacts> files, const Catalog& catalog, AuditSetting setting)
+    : files_(std::move(files)), catalog_(&catalog), setting_(std::move(setting)) {
+  for (const FileFacts& file : files_) {
+    for (const FormatReading& one : file.readings) seen_.push_back({&file, one.format, &one.reading.facts, {}});
+  }
+  name_nodes(seen_);
+  for (const Seen& seen : seen_) {
+    by_kind_[std::string(seen.format->kind)].push_back(seen);
+    by_format_[std::string(seen.format->name)].push_back(seen);
+    by_file_[seen.file->path].push_back(seen);
+    if (!seen.node.empty()) by_node_[seen.node].push_back(seen);
+  }
+  node_count_ = by_node_.size();
+}
+
+const std::vector<Seen>& Observed::of_kind(std::string_view kind) const {
+  return found_or_none(by_kind_, std::string(kind));
+}
+
+const std::vector<Seen>& Observed::of_format(std::string_view name) const {
+  return found_or_none(by_format_, std::string(name));
+}
+
+const std::vector<Seen>& Observed::beside(const Seen& here) const {
+  return here.node.empty() ? found_or_none(by_file_, here.file->path) : found_or_none(by_node_, here.node);
+}
+
+std::vector<Seen> Observed::of_kind_beside(std::string_view kind, const Seen& here) const {
+  std::vector<Seen> found;
+  for (const Seen& seen : beside(here)) {
+    if (seen.format->kind == kind) found.push_back(seen);
+  }
+  return found;
+}
+
+std::optional<double> Observed::gpus_beside(const Seen& here) const {
+  for (const Seen& seen : beside(here)) {
+    if (const std::optional<double> count = seen.facts->number("gpu_count"); count && *count > 0) return count;
+  }
+  for (const Seen& seen : beside(here)) {
+    if (const std::size_t count = records_of(*seen.facts, "gpus").size(); count > 0) return static_cast<double>(count);
+  }
+  return std::nullopt;
+}
+
+const Accelerator* Observed::accelerator_beside(const Seen& here) const {
+  return first_accelerator(beside(here), *catalog_);
+}
+
+const Accelerator* Observed::accelerator_at(const std::string& node, const std::string& file) const {
+  const Accelerator* const of_file = first_accelerator(found_or_none(by_file_, file), *catalog_);
+  if (of_file != nullptr || node.empty()) return of_file;
+  return first_accelerator(found_or_none(by_node_, node), *catalog_);
+}
+
+const Accelerator* accelerator_named(const Catalog& catalog, std::string_view product) {
+  if (product.empty()) return nullptr;
+  return match_gpu(catalog, {std::string(product), std::string(product), {}, {}, {}}).accelerator;
+}
+
+std::vector<const FactRecord*> records_of(const FactRecord& facts, std::string_view list) {
+  std::vector<const FactRecord*> records;
+  const std::vector<Fact>* const items = facts.find_list(list);
+  if (items == nullptr) return records;
+  records.reserve(items->size());
+  for (const Fact& item : *items) {
+    if (const FactRecord* const record = item.as_record()) records.push_back(record);
+  }
+  return records;
+}
+
+}  // namespace tare

@@ -1,0 +1,84 @@
+// What an audit looks at: the facts of many files, by node and by kind, and what else is known of cluster and job.
+//
+// The node of a reading is the host that its facts name; else the folder it lies in, where folders hold a node each (no
+// format twice without a host of its own); else the host in the file's name ("node07-dmesg.txt"), where other files of
+// the folder carry it too; else none, and only what the same file says belongs to it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/formula.h"
+#include "catalog/catalog.h"
+#include "ingest/read_file_facts.h"
+
+namespace tare {
+
+// One format's reading of one file.
+struct Seen {
+  const FileFacts* file = nullptr;
+  const Format* format = nullptr;
+  const FactRecord* facts = nullptr;
+  std::string node;  // may be empty
+};
+
+// What is known beside the files: of --on and --job.
+struct AuditSetting {
+  // The part of a healthy step that waits for communication within a node, and between nodes. Of the job's predicted
+  // step, else the catalog's parameters.
+  FormulaInput intra_node_comm_share, inter_node_comm_share;
+  std::optional<double> usd_per_gpu_h;  // of --on
+  std::string price_source;
+};
+// The catalog's parameters, without job and offer.
+AuditSetting default_setting(const Catalog& catalog);
+
+class Observed {
+ public:
+  Observed(std::vector<FileFacts> files, const Catalog& catalog, AuditSetting setting);
+  Observed(std::vector<FileFacts> files, const Catalog& catalog);
+
+  Observed(const Observed&) = delete;
+  Observed& operator=(const Observed&) = delete;
+
+  const std::vector<FileFacts>& files() const { return files_; }
+  const Catalog& catalog() const { return *catalog_; }
+  const AuditSetting& setting() const { return setting_; }
+
+  // Every reading, in the order of the files; those of a kind ("nvidia-smi"); those of a format ("nvidia-smi -q").
+  const std::vector<Seen>& all() const { return seen_; }
+  const std::vector<Seen>& of_kind(std::string_view kind) const;
+  const std::vector<Seen>& of_format(std::string_view name) const;
+  // Those of the same node, itself among them; with no node those of the same file.
+  const std::vector<Seen>& beside(const Seen& here) const;
+  std::vector<Seen> of_kind_beside(std::string_view kind, const Seen& here) const;
+  // The nodes that files are of; not counted are files of which no node is known.
+  std::size_t node_count() const { return node_count_; }
+
+  // Of the node or file: how many GPUs it has, and which; what no file there says is unknown.
+  std::optional<double> gpus_beside(const Seen& here) const;
+  const Accelerator* accelerator_beside(const Seen& here) const;
+  // The same by a finding's subject and evidence.
+  const Accelerator* accelerator_at(const std::string& node, const std::string& file) const;
+
+ private:
+  std::vector<FileFacts> files_;
+  std::vector<Seen> seen_;
+  std::unordered_map<std::string, std::vector<Seen>> by_kind_, by_format_, by_node_, by_file_;
+  std::size_t node_count_ = 0;
+  const Catalog* catalog_;
+  AuditSetting setting_;
+};
+
+// The accelerator that a tool's product name means; nullptr when the catalog has none.
+const Accelerator* accelerator_named(const Catalog& catalog, std::string_view product);
+
+// The records of a list member; empty when it is not there.
+std::vector<const FactRecord*> records_of(const FactRecord& facts, std::string_view list);
+
+}  // namespace tare

@@ -1,0 +1,39 @@
+#include "audit/rule.h"
+
+#include <algorithm>
+
+namespace tare {
+
+std::span<const Rule> rules() {
+  static const std::vector<Rule> all = [] {
+    std::vector<Rule> list;
+    for (const auto family : {topology_rules, network_rules, health_rules, telemetry_rules, collective_rules,
+                              storage_rules, training_rules, slurm_rules, kubernetes_rules, billing_rules}) {
+      const std::span<const Rule> rules = family();
+      list.insert(list.end(), rules.begin(), rules.end());
+    }
+    return list;
+  }();
+  return all;
+}
+
+const Rule* find_rule(std::string_view id) {
+  const std::span<const Rule> all = rules();
+  const auto found = std::find_if(all.begin(), all.end(), [id](const Rule& rule) { return rule.id == id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+Finding make_finding(const Rule& rule, FindingSeverity severity, Subject subject, std::string title) {
+  Finding finding;
+  finding.rule_id = rule.id;
+  finding.severity = severity;
+  finding.subject = std::move(subject);
+  finding.title = std::move(title);
+  return finding;
+}
+
+Evidence evidence_of(const Seen& seen, std::int64_t line, std::string text) {
+  return {seen.file->path, line, std::move(text)};
+}
+
+}  // namespace tare

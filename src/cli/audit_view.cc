@@ -1,0 +1,147 @@
+#include "cli/audit_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/option_tables.h"
+
+namespace tare {
+namespace {
+
+constexpr std::size_t kShownEvidence = 3;
+
+Tone tone_of(FindingSeverity severity) {
+  switch (severity) {
+    case FindingSeverity::kHigh:
+      return Tone::kBad;
+    case FindingSeverity::kMedium:
+      return Tone::kWarning;
+    case FindingSeverity::kLow:
+      return Tone::kPlain;
+    case FindingSeverity::kInfo:
+      break;
+  }
+  return Tone::kFaint;
+}
+
+std::string_view word_of(FindingSeverity severity) {
+  static constexpr std::array<std::string_view, 4> kWords = {"INFO", "LOW", "MEDIUM", "HIGH"};
+  return kWords[static_cast<std::size_t>(severity)];
+}
+
+std::string cost_text(const DailyCost& cost) {
+  if (!cost.base_usd) return {};
+  std::string text = fmt::format("{} a day", dollars(*cost.base_usd));
+  if (cost.low_usd && cost.high_usd && *cost.low_usd < *cost.high_usd) {
+    text += fmt::format(" ({} … {})", dollars(*cost.low_usd), dollars(*cost.high_usd));
+  }
+  return text;
+}
+
+std::string headline(const Finding& finding, bool fresh) {
+  std::string text = fmt::format("{}{}  {}", word_of(finding.severity), fresh ? " (new)" : "", as_text(finding.title));
+  if (!finding.subject.name.empty()) {
+    const bool on_node = !finding.subject.node.empty() && finding.subject.node != finding.subject.name;
+    text +=
+        fmt::format("  [{}{}]", as_text(finding.subject.name), on_node ? " on " + as_text(finding.subject.node) : "");
+  }
+  return text;
+}
+
+void add_finding(Document& document, const Finding& finding, bool fresh, bool explain) {
+  const std::string indent = finding.caused_by >= 0 ? "    " : "  ";
+  if (finding.caused_by >= 0) {
+    document.text("  explained by the above: " + headline(finding, fresh), Tone::kFaint);
+  } else {
+    document.text("");
+    document.text(headline(finding, fresh), tone_of(finding.severity));
+  }
+  std::string lines;
+  for (std::size_t i = 0; i < finding.evidence.size() && i < kShownEvidence; ++i) {
+    const Evidence& seen = finding.evidence[i];
+    const std::string at = seen.line > 0 ? fmt::format("{}:{}", seen.file, seen.line) : seen.file;
+    lines += fmt::format("{}{}: {}\n", indent, as_text(at), as_text(seen.text));
+  }
+  if (finding.evidence.size() > kShownEvidence) {
+    lines += fmt::format("{}and {} more\n", indent, finding.evidence.size() - kShownEvidence);
+  }
+  if (!finding.cause.empty()) lines += fmt::format("{}why: {}\n", indent, as_text(finding.cause));
+  if (!finding.expected.empty()) {
+    lines += fmt::format("{}expected {}, measured {}\n", indent, as_text(finding.expected), as_text(finding.measured));
+  }
+  if (finding.caused_by < 0) {
+    const std::string cost = cost_text(finding.cost_usd_per_day);
+    if (!cost.empty()) lines += fmt::format("{}costs {}\n", indent, cost);
+    for (const std::string& step : finding.fix) lines += fmt::format("{}fix: {}\n", indent, step);
+  }
+  lines += fmt::format("{}{}\n", indent, finding.rule_id);
+  if (explain && finding.cost_usd_per_day.base_usd) lines += render(finding.cost_usd_per_day.formula);
+  document.verbatim(lines);
+}
+
+bool is_fresh(const std::optional<AuditDifference>& difference, std::size_t index) {
+  return difference && std::count(difference->fresh.begin(), difference->fresh.end(), index) > 0;
+}
+
+std::string summary(const AuditReport& report) {
+  std::array<int, 4> counts{};
+  for (const Finding& finding : report.findings) ++counts[static_cast<std::size_t>(finding.severity)];
+  std::string text = fmt::format("{} findings in {} files: {} high, {} medium, {} low, {} info", report.findings.size(),
+                                 report.files, counts[3], counts[2], counts[1], counts[0]);
+  if (report.cost_usd_per_day.base_usd) {
+    text += fmt::format("; {} where it can be priced", cost_text(report.cost_usd_per_day));
+  }
+  return text;
+}
+
+}  // namespace
+
+Document audit_document(const AuditReport& report, const std::optional<AuditDifference>& difference, bool explain) {
+  Document document;
+  document.text(summary(report), Tone::kStrong);
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    add_finding(document, report.findings[i], is_fresh(difference, i), explain);
+  }
+  if (difference) {
+    document.heading(
+        fmt::format("Against the baseline: {} new, {} fixed", difference->fresh.size(), difference->fixed.size()));
+    for (const std::string& title : difference->fixed) document.text("fixed: " + as_text(title), Tone::kGood);
+  }
+  return document;
+}
+
+Table audit_csv(const AuditReport& report) {
+  Table table;
+  for (const char* const id : {"severity", "rule_id", "node", "subject", "title", "file", "line", "usd_per_day"}) {
+    table.columns.push_back({id, id});
+  }
+  for (const Finding& finding : report.findings) {
+    const bool seen = !finding.evidence.empty();
+    const std::optional<double>& usd = finding.cost_usd_per_day.base_usd;
+    Row row;
+    row.cells = {std::string(name_of(finding.severity)),
+                 finding.rule_id,
+                 as_text(finding.subject.node),
+                 as_text(finding.subject.name),
+                 as_text(finding.title),
+                 seen ? as_text(finding.evidence.front().file) : "",
+                 seen ? fmt::format("{}", finding.evidence.front().line) : "",
+                 usd ? fmt::format("{}", *usd) : ""};
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Json audit_json(const AuditReport& report, const std::optional<AuditDifference>& difference) {
+  Json json = to_json(report);
+  if (!difference) return json;
+  for (std::size_t i = 0; i < report.findings.size(); ++i) json["findings"][i]["new"] = is_fresh(difference, i);
+  json["fixed"] = difference->fixed;
+  return json;
+}
+
+}  // namespace tare

@@ -1,0 +1,7 @@
+#include "rule_case.h"
+
+namespace tare {
+
+std::span<const RuleCase> collective_cases() { return {}; }
+
+}  // namespace tare

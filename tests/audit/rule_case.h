@@ -1,0 +1,45 @@
+// Where a rule speaks and where it does not: every rule has at least one case of each kind (rule_cases_test.cc).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/audit.h"
+
+namespace tare {
+
+struct CaseFile {
+  const char* path;  // its folder, or a host in its text, says the node: "node07/dmesg.txt"
+  std::string text;  // a small input of the tool's shape, with numbers of its own
+};
+
+struct RuleCase {
+  const char* rule_id;
+  const char* what;  // a test's name: "OneOfEightGpusOnGen1"
+  std::vector<CaseFile> files;
+  bool speaks = true;
+  FindingSeverity severity = FindingSeverity::kInfo;  // where it speaks
+  const char* subject = "";                           // Subject::name of one of its findings
+  const char* title_has = "";                         // a piece of that finding's title
+};
+
+// One <family>_cases.cc each.
+std::span<const RuleCase> topology_cases();
+std::span<const RuleCase> network_cases();
+std::span<const RuleCase> health_cases();
+std::span<const RuleCase> telemetry_cases();
+std::span<const RuleCase> collective_cases();
+std::span<const RuleCase> storage_cases();
+std::span<const RuleCase> training_cases();
+std::span<const RuleCase> slurm_cases();
+std::span<const RuleCase> kubernetes_cases();
+std::span<const RuleCase> billing_cases();
+
+// The shipped catalog, loaded once.
+const Catalog& shipped_catalog();
+AuditReport audit_files(const std::vector<CaseFile>& files);
+std::vector<const Finding*> findings_of(const AuditReport& report, std::string_view rule_id);
+
+}  // namespace tare
