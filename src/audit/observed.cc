@@ -210,4 +210,25 @@ std::vector<const FactRecord*> records_of(const FactRecord& facts, std::string_v
   return records;
 }
 
+std::vector<std::string> texts_of(const FactRecord& facts, std::string_view list) {
+  std::vector<std::string> texts;
+  const std::vector<Fact>* const items = facts.find_list(list);
+  if (items == nullptr) return texts;
+  texts.reserve(items->size());
+  for (const Fact& item : *items) texts.emplace_back(item.text());
+  return texts;
+}
+
+bool is_true(const FactRecord& facts, std::string_view name) {
+  const Fact* const fact = facts.find(name);
+  const bool* const value = fact == nullptr ? nullptr : std::get_if<bool>(&fact->value);
+  return value != nullptr && *value;
+}
+
+bool is_false(const FactRecord& facts, std::string_view name) {
+  const Fact* const fact = facts.find(name);
+  const bool* const value = fact == nullptr ? nullptr : std::get_if<bool>(&fact->value);
+  return value != nullptr && !*value;
+}
+
 }  // namespace tare

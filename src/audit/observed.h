@@ -81,4 +81,10 @@ const Accelerator* accelerator_named(const Catalog& catalog, std::string_view pr
 // The records of a list member; empty when it is not there.
 std::vector<const FactRecord*> records_of(const FactRecord& facts, std::string_view list);
 
+// The texts of a list member; empty when it is not there.
+std::vector<std::string> texts_of(const FactRecord& facts, std::string_view list);
+// A member that is true: false and unknown are not.
+bool is_true(const FactRecord& facts, std::string_view name);
+bool is_false(const FactRecord& facts, std::string_view name);
+
 }  // namespace tare

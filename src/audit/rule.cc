@@ -1,6 +1,7 @@
 #include "audit/rule.h"
 
 #include <algorithm>
+#include <string>
 
 namespace tare {
 
@@ -34,6 +35,13 @@ Finding make_finding(const Rule& rule, FindingSeverity severity, Subject subject
 
 Evidence evidence_of(const Seen& seen, std::int64_t line, std::string text) {
   return {seen.file->path, line, std::move(text)};
+}
+
+std::string list_names(const std::vector<std::string>& names, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
 }
 
 }  // namespace tare

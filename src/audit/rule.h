@@ -39,4 +39,7 @@ std::span<const Rule> billing_rules();
 Finding make_finding(const Rule& rule, FindingSeverity severity, Subject subject, std::string title);
 Evidence evidence_of(const Seen& seen, std::int64_t line, std::string text);
 
+// "GPU0, GPU3, GPU5, GPU6 and 2 more".
+std::string list_names(const std::vector<std::string>& names, std::size_t most = 4);
+
 }  // namespace tare
