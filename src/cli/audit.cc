@@ -14,6 +14,8 @@
 namespace tare {
 namespace {
 
+constexpr std::size_t kRowBudget = 200'000;  // of series, over all files: about 200 MB
+
 // The price of --on: of the cluster's own, or the offer's.
 Result<AuditSetting> read_setting(const Arguments& arguments, const Catalog& catalog) {
   AuditSetting setting = default_setting(catalog);
@@ -62,7 +64,7 @@ Result<ExitCode> run_audit(Context& context) {
   if (!catalog) return tl::unexpected(catalog.error());
   Result<AuditSetting> setting = read_setting(arguments, *catalog);
   if (!setting) return tl::unexpected(setting.error());
-  Result<std::vector<FileFacts>> files = read_operands(context);
+  Result<std::vector<FileFacts>> files = read_operands(context, kRowBudget);
   if (!files) return tl::unexpected(files.error());
 
   Answer answer;

@@ -182,7 +182,43 @@ Json json_of(const Fact& fact, bool in_list) {
   return std::visit(Visitor{in_list}, fact.value);
 }
 
+void compact_fact(Fact& fact) {
+  if (auto* const list = std::get_if<std::vector<Fact>>(&fact.value)) {
+    list->shrink_to_fit();
+    for (Fact& item : *list) compact_fact(item);
+  } else if (auto* const record = std::get_if<FactRecord>(&fact.value)) {
+    record->compact();
+  } else if (auto* const text = std::get_if<std::string>(&fact.value)) {
+    text->shrink_to_fit();
+  }
+}
+
 }  // namespace
+
+void FactRecord::compact() {
+  members_.shrink_to_fit();
+  for (auto& member : members_) compact_fact(member.second);
+}
+
+void FactRecord::thin_rows(std::size_t limit) {
+  for (auto& [name, fact] : members_) {
+    if (auto* const list = std::get_if<std::vector<Fact>>(&fact.value)) {
+      const std::size_t step = (list->size() + limit - 1) / limit;
+      if (name == "rows" && step > 1) {
+        std::size_t to = 0;
+        for (std::size_t from = 0; from < list->size(); from += step) {
+          if (to++ != from) (*list)[to - 1] = std::move((*list)[from]);
+        }
+        list->erase(list->begin() + static_cast<std::ptrdiff_t>(to), list->end());
+      }
+      for (Fact& item : *list) {
+        if (auto* const record = std::get_if<FactRecord>(&item.value)) record->thin_rows(limit);
+      }
+    } else if (auto* const record = std::get_if<FactRecord>(&fact.value)) {
+      record->thin_rows(limit);
+    }
+  }
+}
 
 std::size_t count_facts(const FactRecord& record) {
   std::size_t sum = 0;

@@ -56,6 +56,11 @@ class FactRecord {
   const std::vector<Fact>* find_list(std::string_view name) const;  // nullptr when not there
   const FactRecord* find_record(std::string_view name) const;       // nullptr when not there
   bool empty() const;
+  // Gives back what growing left over, throughout the tree: for facts that will be kept and no longer added to.
+  void compact();
+  // Leaves at most `limit` records in every list called "rows", spread evenly, the first among them: for many files in
+  // memory at once. What readers sum up of all rows stays.
+  void thin_rows(std::size_t limit);
   const std::vector<std::pair<std::string, Fact>>& members() const { return members_; }
 
   std::int64_t line = 0;  // 1-based; 0 = of the file as a whole

@@ -177,6 +177,10 @@ FileFacts read_from(std::unique_ptr<ByteSource> source, const std::string& path,
   take_errors(file, lines.error());
   file.bytes = lines.bytes_read();
   drop_empty(file);
+  for (FormatReading& one : file.readings) {
+    if (options.rows_kept > 0) one.reading.facts.thin_rows(options.rows_kept);
+    one.reading.facts.compact();
+  }
   if (forced && file.readings.front().reading.facts.empty()) {
     file.readings.clear();
     refuse(file, "unknown-format", "the readers of " + options.only_kind + " found nothing in it",

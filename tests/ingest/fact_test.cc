@@ -65,5 +65,20 @@ TEST(Scan, Markers) {
   EXPECT_TRUE(text.empty());
 }
 
+TEST(FactRecord, RowsAreThinnedEvenlyAndOtherListsStay) {
+  FactRecord facts;
+  for (int i = 0; i < 10; ++i) facts.append("rows", i + 1).set("at", i);
+  for (int i = 0; i < 10; ++i) facts.append("xids", i + 1).set("at", i);
+  FactRecord& inner = facts.record("gpu");
+  for (int i = 0; i < 3; ++i) inner.append("rows", i + 1).set("at", i);
+  facts.thin_rows(4);  // every third
+  ASSERT_EQ(facts.find_list("rows")->size(), 4U);
+  EXPECT_EQ((*facts.find_list("rows"))[3].as_record()->integer("at"), 9);
+  EXPECT_EQ(facts.find_list("xids")->size(), 10U);
+  EXPECT_EQ(facts.find_record("gpu")->find_list("rows")->size(), 3U);
+  facts.compact();
+  EXPECT_EQ((*facts.find_list("rows"))[1].as_record()->integer("at"), 3);
+}
+
 }  // namespace
 }  // namespace tare
