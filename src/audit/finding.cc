@@ -50,7 +50,8 @@ Json to_json(const Finding& finding) {
                {"expected", as_text(finding.expected)},
                {"measured", as_text(finding.measured)},
                {"cost_usd_per_day", to_json(finding.cost_usd_per_day)},
-               {"fix", finding.fix}};
+               {"fix", finding.fix},
+               {"references", finding.references}};
   if (finding.caused_by >= 0) json["caused_by"] = finding.caused_by;
   return json;
 }

@@ -56,6 +56,7 @@ struct Finding {
   std::string loss_unknown;  // "how much of a step is communication is not known"
   DailyCost cost_usd_per_day;
   std::vector<std::string> fix;           // commands or steps
+  std::vector<std::string> references;    // the rule's: public threads and manuals (make_finding)
   std::vector<std::string> consequences;  // rule ids that this one explains on the same node
   int caused_by = -1;                     // index of the finding that explains this one; set by group_findings
 };

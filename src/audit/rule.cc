@@ -1,7 +1,9 @@
 #include "audit/rule.h"
 
 #include <algorithm>
+
 #include <string>
+#include "base/text.h"
 
 namespace tare {
 
@@ -30,6 +32,9 @@ Finding make_finding(const Rule& rule, FindingSeverity severity, Subject subject
   finding.severity = severity;
   finding.subject = std::move(subject);
   finding.title = std::move(title);
+  for (const std::string_view reference : split(rule.reference, ',')) {
+    if (!trim(reference).empty()) finding.references.emplace_back(trim(reference));
+  }
   return finding;
 }
 

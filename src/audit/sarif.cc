@@ -1,5 +1,7 @@
 #include "audit/sarif.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/json.h"
@@ -9,7 +11,7 @@ namespace tare {
 namespace {
 
 constexpr const char* kSchema = "https://json.schemastore.org/sarif-2.1.0.json";
-constexpr const char* kDocs = "https://github.com/tare-project/tare/blob/main/docs/audit.md";
+constexpr const char* kDocs = "https://github.com/tare-project/tare/blob/main/docs/audit/";
 
 const char* level_of(FindingSeverity severity) {
   switch (severity) {
@@ -48,11 +50,19 @@ Json location_of(const Evidence& evidence) {
   return {{"physicalLocation", std::move(physical)}};
 }
 
+// The rule's heading on its family's page: GitHub's anchors have no dots.
+std::string page_of(std::string_view rule_id) {
+  const std::size_t dot = rule_id.find('.');
+  std::string anchor(rule_id);
+  std::erase(anchor, '.');
+  return fmt::format("{}{}.md#{}", kDocs, rule_id.substr(0, dot), anchor);
+}
+
 Json rule_json(const Rule& rule) {
   return {{"id", rule.id},
           {"shortDescription", {{"text", rule.title}}},
           {"fullDescription", {{"text", rule.why}}},
-          {"helpUri", std::string(kDocs) + "#" + std::string(rule.id)}};
+          {"helpUri", page_of(rule.id)}};
 }
 
 Json result_json(const Finding& finding, std::size_t rule_index) {
@@ -62,9 +72,16 @@ Json result_json(const Finding& finding, std::size_t rule_index) {
   if (!finding.cause.empty()) message += ". " + finding.cause;
   Json properties = to_json(finding);
   for (const char* const key : {"rule_id", "evidence", "title"}) properties.erase(key);
-  return {{"ruleId", finding.rule_id},           {"ruleIndex", rule_index},
-          {"level", level_of(finding.severity)}, {"message", {{"text", as_text(message)}}},
-          {"locations", std::move(locations)},   {"properties", std::move(properties)}};
+  // What stays the same from one audit to the next: viewers match results by it.
+  const std::string identity = fmt::format("{}|{}|{}", finding.rule_id, finding.subject.node, finding.subject.name);
+  return {{"ruleId", finding.rule_id},
+          {"ruleIndex", rule_index},
+          {"level", level_of(finding.severity)},
+          {"rank", 100 * finding.confidence},
+          {"message", {{"text", as_text(message)}}},
+          {"locations", std::move(locations)},
+          {"partialFingerprints", {{"ruleAndSubject/v1", as_text(identity)}}},
+          {"properties", std::move(properties)}};
 }
 
 }  // namespace
