@@ -47,19 +47,23 @@ bool looks_like_host(const std::string& word) {
   return digits_at_end && letters != std::string::npos && letters >= 2;
 }
 
-// Which files of a folder carry which host in their names: a word counts when two files of different formats do.
+// Which files of a folder carry which host in their names: a word counts when two files do that are of different
+// formats.
 std::unordered_map<std::string, std::string> hosts_in_names(const std::vector<const Seen*>& folder) {
-  std::map<std::string, std::set<std::string_view>> formats_by_word;
+  std::map<std::string, std::set<std::string_view>> formats_by_word, files_by_word;
   for (const Seen* const seen : folder) {
     for (const std::string& word : words_of_name(seen->file->path)) {
-      if (looks_like_host(word)) formats_by_word[word].insert(seen->format->name);
+      if (!looks_like_host(word)) continue;
+      formats_by_word[word].insert(seen->format->name);
+      files_by_word[word].insert(seen->file->path);
     }
   }
   std::unordered_map<std::string, std::string> hosts;
   for (const Seen* const seen : folder) {
     for (const std::string& word : words_of_name(seen->file->path)) {
       const auto found = formats_by_word.find(word);
-      if (found != formats_by_word.end() && found->second.size() > 1) hosts.emplace(seen->file->path, word);
+      const bool shared = found != formats_by_word.end() && found->second.size() > 1 && files_by_word[word].size() > 1;
+      if (shared) hosts.emplace(seen->file->path, word);
     }
   }
   return hosts;
