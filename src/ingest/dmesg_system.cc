@@ -133,7 +133,9 @@ std::optional<KernelEvent> memory(std::string_view text, std::int64_t line) {
     return event;
   }
   if (contains(text, "[Hardware Error]") || text.starts_with("mce: ") || contains(text, "Machine check")) {
-    if (contains_any(text, {"CPU0 attached", "Using ", "banks", "MCE banks", "CMCI"})) return std::nullopt;
+    if (contains_any(text,
+                     {"CPU0 attached", "Using ", "banks", "CMCI", "Thermal monitoring", "Thermal LVT", "CPU supports"}))
+      return std::nullopt;
     KernelEvent event{"machine_checks", FactRecord(line)};
     set_number(event.facts, "cpu", number_behind(text, "CPU "));
     set_number(event.facts, "bank", number_behind(text, "Bank "));

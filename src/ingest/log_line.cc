@@ -161,7 +161,7 @@ void take_host_and_source(LogLine& into, bool strict = false) {
   const std::size_t blank = text.find(' ');
   if (blank > 64) return;
   const std::string_view first = text.substr(0, blank);
-  if (first.ends_with(':')) return;
+  if (first.ends_with(':') || first.find_first_of("[]{}") != std::string_view::npos) return;  // no host's name
   const std::string_view rest = trim_left(text.substr(blank));
   const std::size_t colon = rest.find(": ");
   const std::size_t end = colon == std::string_view::npos && rest.ends_with(':') ? rest.size() - 1 : colon;

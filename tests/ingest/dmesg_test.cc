@@ -166,6 +166,17 @@ TEST(Dmesg, IsNotFoundInOtherLogs) {
   EXPECT_NE(kind_of(read_text("2026-03-03 10:00:00 INFO step 1 loss 2.0\n2026-03-03 10:00:01 INFO step 2\n")), "dmesg");
 }
 
+TEST(Dmesg, HardwareErrorsAreToldFromWhatTheCpuSaysAtBoot) {
+  const FileFacts file = read_text(
+      "[    0.100000] mce: CPU0: Thermal monitoring enabled (TM1)\n"
+      "[    0.200000] mce: [Hardware Error]: Using 32 MCE banks\n"
+      "[   50.000000] {1}[Hardware Error]: event severity: corrected\n");
+  const FactRecord& facts = facts_of(file);
+  EXPECT_EQ(facts.find_record("counts")->integer("machine_checks"), 1);
+  EXPECT_EQ(item(facts, "machine_checks", 0).line, 3);
+  EXPECT_FALSE(facts.has("hosts"));
+}
+
 TEST(XidTable, IsSortedAndWhole) {
   EXPECT_EQ(xid_table().size(), 172u);
   for (std::size_t i = 0; i < xid_table().size(); ++i) {
