@@ -90,12 +90,6 @@ std::string node_of(const Seen& seen) {
   return hosts != nullptr && hosts->size() == 1 ? std::string(hosts->front().text()) : std::string();
 }
 
-std::string list_names(const std::vector<std::string>& names, std::size_t most) {
-  if (names.size() <= most) return join(names, ", ");
-  const std::vector<std::string> some(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most));
-  return fmt::format("{} and {} more", join(some, ", "), names.size() - most);
-}
-
 std::optional<double> first_number(const FactRecord& facts, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (const auto value = facts.number(name)) return value;
@@ -139,18 +133,6 @@ bool says(const FactRecord& facts, std::string_view name, std::string_view word)
   return equals_ignoring_case(facts.text(name), word);
 }
 
-bool is_true(const FactRecord& facts, std::string_view name) {
-  const Fact* const fact = facts.find(name);
-  const bool* const truth = fact == nullptr ? nullptr : std::get_if<bool>(&fact->value);
-  return truth != nullptr && *truth;
-}
-
-bool is_false(const FactRecord& facts, std::string_view name) {
-  const Fact* const fact = facts.find(name);
-  const bool* const truth = fact == nullptr ? nullptr : std::get_if<bool>(&fact->value);
-  return truth != nullptr && !*truth;
-}
-
 bool is_data_centre(const Accelerator& gpu) {
   const std::string id = to_lower(gpu.id);
   return id.find("rtx") == std::string::npos && id.find("quadro") == std::string::npos &&
@@ -192,11 +174,12 @@ Formula GpuFaults::lost(std::string source) const {
 
 void add_once(std::vector<Finding>& findings, Finding finding) {
   const auto file = [](const Finding& one) { return one.evidence.empty() ? std::string() : one.evidence.front().file; };
-  const bool there = std::any_of(findings.begin(), findings.end(), [&](const Finding& one) {
-    return one.rule_id == finding.rule_id && one.subject.node == finding.subject.node &&
-           one.subject.name == finding.subject.name && (!one.subject.node.empty() || file(one) == file(finding));
-  });
-  if (!there) findings.push_back(std::move(finding));
+  // A rule's findings stand together, at the end.
+  for (auto one = findings.rbegin(); one != findings.rend() && one->rule_id == finding.rule_id; ++one) {
+    const bool same = one->subject.node == finding.subject.node && one->subject.name == finding.subject.name;
+    if (same && (!one->subject.node.empty() || file(*one) == file(finding))) return;
+  }
+  findings.push_back(std::move(finding));
 }
 
 }  // namespace tare

@@ -32,9 +32,6 @@ std::vector<GpuGroup> gpu_groups(const Observed& observed);
 // The node of a finding about a reading: a log from one host names it.
 std::string node_of(const Seen& seen);
 
-// "GPU0, GPU3 and 4 more".
-std::string list_names(const std::vector<std::string>& names, std::size_t most = 4);
-
 // The first of these members that is a number; the names differ between nvidia-smi and DCGM.
 std::optional<double> first_number(const FactRecord& facts, std::initializer_list<std::string_view> names);
 std::optional<double> power_w(const FactRecord& gpu);
@@ -50,10 +47,6 @@ std::int64_t line_of(const FactRecord& facts, std::string_view name);
 
 // Says it in its own words: "Yes", "Active", "Enabled".
 bool says(const FactRecord& facts, std::string_view name, std::string_view word);
-
-// A member that is a truth value, and is this one.
-bool is_true(const FactRecord& facts, std::string_view name);
-bool is_false(const FactRecord& facts, std::string_view name);
 
 // What an accelerator is sold as.
 bool is_data_centre(const Accelerator& gpu);     // no GeForce, no workstation card

@@ -12,14 +12,6 @@
 namespace tare {
 namespace {
 
-std::vector<std::string> texts_in(const FactRecord& facts, std::string_view list) {
-  std::vector<std::string> texts;
-  if (const std::vector<Fact>* const items = facts.find_list(list)) {
-    for (const Fact& item : *items) texts.emplace_back(item.text());
-  }
-  return texts;
-}
-
 std::set<std::int64_t> gpus_in(const FactRecord& facts, std::string_view list) {
   std::set<std::int64_t> gpus;
   if (const std::vector<Fact>* const items = facts.find_list(list)) {
@@ -146,8 +138,8 @@ void links_alarm(const Rule& rule, const Observed& observed, std::vector<Finding
 
 void passed(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   for (const Seen& seen : observed.of_format("dcgmi diag")) {
-    const std::vector<std::string> passes = texts_in(*seen.facts, "passed_tests");
-    if (passes.empty() || !texts_in(*seen.facts, "failed_tests").empty()) continue;
+    const std::vector<std::string> passes = texts_of(*seen.facts, "passed_tests");
+    if (passes.empty() || !texts_of(*seen.facts, "failed_tests").empty()) continue;
     const auto level = seen.facts->integer("level");
     Finding finding = make_finding(rule, FindingSeverity::kInfo, {"node", node_of(seen), node_of(seen)},
                                    fmt::format("DCGM's diagnosis{} passes: it does not look at NVLink's state",

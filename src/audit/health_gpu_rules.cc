@@ -283,8 +283,7 @@ struct Counted {
 
 std::optional<Counted> counted_in(const Seen& seen) {
   const auto count = first_number(*seen.facts, {"attached_gpus", "gpu_count"});
-  const bool lists = seen.format->kind == "topo" || seen.format->kind == "nvidia-smi" || seen.format->kind == "dcgm" ||
-                     seen.format->kind == "hw-inventory";
+  const bool lists = seen.format->kind == "topo" || seen.format->kind == "nvidia-smi" || seen.format->kind == "dcgm";
   if (!count || *count < 1 || !lists || seen.facts->has("series") || seen.facts->has("host_count")) return std::nullopt;
   return Counted{&seen, *count};
 }

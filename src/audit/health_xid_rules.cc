@@ -176,11 +176,11 @@ void add_all(const Rule& rule, std::vector<Finding> each, std::vector<Finding>& 
   }
 }
 
-const std::vector<std::string> kAfterLoss = {"health.xid-cleanup",     "health.xid-nvlink",     "health.xid-firmware",
-                                             "health.xid-memory",      "health.xid-other",      "health.xid-recovery",
-                                             "health.gpu-init-failed", "health.pcie-link-down", "health.tool-failed",
-                                             "health.gpu-missing",     "health.reading-failed", "health.xid-program",
-                                             "health.pcie-uncorrected"};
+const std::vector<std::string> kAfterLoss = {
+    "health.xid-cleanup", "health.xid-nvlink",      "health.xid-firmware",     "health.xid-memory",
+    "health.xid-other",   "health.xid-recovery",    "health.gpu-init-failed",  "health.pcie-link-down",
+    "health.tool-failed", "health.gpu-missing",     "topology.gpu-not-listed", "health.reading-failed",
+    "health.xid-program", "health.pcie-uncorrected"};
 
 // The fatal PCIe error of a port that the log has before the GPU was gone, as evidence.
 void add_surprise_down(const Seen& seen, Finding& finding) {
@@ -473,7 +473,7 @@ void init_failed(const Rule& rule, const Observed& observed, std::vector<Finding
       finding.fix = {"restart the node cold and try again; compare the driver with the list of GPUs it supports",
                      "reseat the card and its power cables; if it stays, have it replaced"};
       finding.loss = whole_gpus_lost(1, "a GPU that the driver cannot use");
-      finding.consequences = {"health.gpu-missing", "health.tool-failed"};
+      finding.consequences = {"health.gpu-missing", "topology.gpu-not-listed", "health.tool-failed"};
       each.push_back(std::move(finding));
     }
   }
