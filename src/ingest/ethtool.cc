@@ -38,6 +38,10 @@ class EthtoolReader : public LineReader {
       return true;
     }
     if (text.starts_with("NIC statistics")) {
+      // Of another interface than the last one: the command line above says so.
+      if (!interfaces_.empty() && !named_.empty() && current().has("counters") && current().text("name") != named_) {
+        begin({}, line.number);
+      }
       statistics_ = true;
       return true;
     }
@@ -95,7 +99,7 @@ class EthtoolReader : public LineReader {
     if (interfaces_.empty() || (driver && current().has("driver"))) {
       if (!driver && !statistics_) return false;
       begin({}, line);
-      statistics_ = statistics_ && !driver;
+      statistics_ = !driver;
     }
     FactRecord& record = current();
     if (record.members().size() >= kMostMembers) return true;

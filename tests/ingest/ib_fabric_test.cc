@@ -68,6 +68,17 @@ TEST(Ethtool, SettingsDriverAndCounters) {
   EXPECT_EQ(file.readings.front().reading.unread_count(), 1);
 }
 
+TEST(Ethtool, StatisticsAloneOfTwoInterfaces) {
+  const FileFacts file = read_text(
+      "$ ethtool -S eth4\nNIC statistics:\n     rx_packets: 88\n     rx_crc_errors_phy: 6\n"
+      "$ ethtool -S eth5\nNIC statistics:\n     rx_packets: 99\n     rx_crc_errors_phy: 8\n");
+  ASSERT_EQ(facts_of(file).find_list("interfaces")->size(), 2u);
+  EXPECT_EQ(item(facts_of(file), "interfaces", 0).text("name"), "eth4");
+  EXPECT_EQ(item(facts_of(file), "interfaces", 0).find_record("counters")->integer("rx_crc_errors_phy"), 6);
+  EXPECT_EQ(item(facts_of(file), "interfaces", 1).text("name"), "eth5");
+  EXPECT_EQ(item(facts_of(file), "interfaces", 1).find_record("counters")->integer("rx_crc_errors_phy"), 8);
+}
+
 TEST(Perftest, RowsNamedByTheHeader) {
   const FileFacts file = read_text(
       "---------------------------------------------------------------------------------------\n"
