@@ -116,6 +116,7 @@ class Answers {
 
   static Fact take_range(const Fact& values, FactRecord& record) {
     RunningStat stat;
+    stat.zero = 0;
     const std::vector<Fact>& samples = *values.as_list();
     for (const Fact& sample : samples) stat.add(sample_value(sample).number());
     const FactRecord summary = stat.record();

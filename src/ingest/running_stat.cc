@@ -1,5 +1,6 @@
 #include "ingest/running_stat.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tare {
@@ -16,6 +17,7 @@ Fact tidy(double value) {
 
 void RunningStat::merge(const RunningStat& other) {
   if (other.count > 0) last = other.last;
+  zero = other.zero >= 0 ? std::max<std::int64_t>(zero, 0) + other.zero : zero;
   count += other.count;
   unknown += other.unknown;
   min = other.min < min ? other.min : min;
@@ -32,6 +34,7 @@ FactRecord RunningStat::record() const {
     record.set("mean", tidy(sum / static_cast<double>(count)));
     record.set("last", tidy(last));
   }
+  if (zero >= 0) record.set("zero_count", zero);
   if (unknown > 0) record.set("unknown_count", unknown);
   return record;
 }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "ingest/log_line.h"
 #include "ingest/measured.h"
 #include "ingest/scan.h"
 
@@ -58,6 +59,30 @@ std::uint64_t short_key(std::string_view key) {
   return bytes;
 }
 
+// A column in which 0 says that nothing ran.
+bool is_utilisation(std::string_view name) {
+  return contains(name, "util") || contains(name, "active") || name == "sm_pct" || name == "value" ||
+         contains(name, "gpu_usage");
+}
+
+// A time as tables print it: seconds, milli- or microseconds since 1970, or a date with slashes, dashes or nothing.
+std::optional<double> seconds_of(std::string_view text) {
+  text = trim(text);
+  if (const std::optional<double> number = to_number(text)) {
+    for (const double unit : {1.0, 1e3, 1e6, 1e9}) {
+      const double seconds = *number / unit;
+      if (seconds >= 5e8 && seconds < 5e9) return seconds;  // 1985 to 2128
+    }
+    return std::nullopt;
+  }
+  std::string date(text);
+  if (date.size() > 17 && date.find_first_not_of("0123456789") == 8) date.insert(6, "-").insert(4, "-");
+  for (std::size_t i = 0; i < date.size() && i < 10; ++i) {
+    if (date[i] == '/') date[i] = '-';
+  }
+  return log_seconds(date);
+}
+
 Fact tidy(double value, std::int64_t line) {
   if (!std::isfinite(value)) return Fact::unknown(line);
   if (std::nearbyint(value) == value && std::abs(value) < 9e15) return Fact::of(static_cast<std::int64_t>(value), line);
@@ -87,6 +112,7 @@ TelemetryTable::TelemetryTable(std::vector<Column> columns, char separator, bool
   units_.resize(columns_.size());
   specs_.resize(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].role == Role::kValue && is_utilisation(columns_[i].name)) counted_.push_back(i);
     if (columns_[i].role == Role::kValue) continue;
     specs_[i].unit_size = FieldScan::kNoValue;
     other_columns_.push_back(i);
@@ -272,6 +298,7 @@ std::size_t TelemetryTable::look_up(std::string_view key, std::string_view prefi
     sum_.resize(cells, 0);
     last_.resize(cells, kNone);
     unknown_.resize(cells, 0);
+    zero_.resize((at + 1) * counted_.size(), 0);
   }
   entities_[previous_].next = at;
   return previous_ = at;
@@ -320,6 +347,8 @@ void TelemetryTable::add_some(std::size_t at) {
 
 void TelemetryTable::add(Entity& entity, std::size_t at) {
   all_known_ ? add_known(at) : add_some(at);
+  std::int64_t* const zero = zero_.data() + at * counted_.size();
+  for (std::size_t i = 0; i < counted_.size(); ++i) zero[i] += values_[counted_[i]] <= 0 ? 1 : 0;  // NaN is not
   ++entity.rows;
   if (!text_columns_.empty()) {
     entity.texts.resize(text_columns_.size());
@@ -336,7 +365,17 @@ void TelemetryTable::add(Entity& entity, std::size_t at) {
 
 RunningStat TelemetryTable::stat_of(std::size_t entity, std::size_t column) const {
   const std::size_t cell = entity * stride_ + column;
-  return {entities_[entity].rows - unknown_[cell], unknown_[cell], least_[cell], most_[cell], sum_[cell], last_[cell]};
+  const auto counted = std::find(counted_.begin(), counted_.end(), column);
+  const std::size_t place = static_cast<std::size_t>(counted - counted_.begin());
+  const std::int64_t zero =
+      counted == counted_.end() ? RunningStat::kNotCounted : zero_[entity * counted_.size() + place];
+  return {entities_[entity].rows - unknown_[cell],
+          unknown_[cell],
+          least_[cell],
+          most_[cell],
+          sum_[cell],
+          last_[cell],
+          zero};
 }
 
 void TelemetryTable::count_text(TextCount& count, std::string_view text) {
@@ -471,6 +510,8 @@ void TelemetryTable::put(FactRecord& facts, std::string_view entity_name) const 
   if (!first_time_.empty()) {
     facts.set("first_time", first_time_);
     facts.set("last_time", last_time_);
+    const std::optional<double> first = seconds_of(first_time_), last = seconds_of(last_time_);
+    if (first && last && *last > *first) facts.set("span_s", *last - *first);
   }
   facts.set(std::string(entity_name) + "_count", static_cast<std::int64_t>(entities_.size()));
   std::vector<Fact> names, series;

@@ -118,7 +118,9 @@ class TelemetryTable {
   // By entity, then column.
   std::vector<double> least_, most_, sum_, last_;
   std::vector<std::int64_t> unknown_;
-  std::size_t stride_ = 0;  // columns, made even
+  std::vector<std::size_t> counted_;  // columns of utilisation, whose values of 0 are counted
+  std::vector<std::int64_t> zero_;    // by entity, then counted column
+  std::size_t stride_ = 0;            // columns, made even
   std::vector<Entity> entities_;
   std::unordered_map<std::string, std::size_t> by_key_;
   std::vector<std::size_t> key_columns_, time_columns_, text_columns_;

@@ -135,6 +135,31 @@ TEST(GpuCsv, DcgmFieldsOfSeveralHosts) {
   EXPECT_EQ(file.readings.front().reading.unread().front().line, 6);
 }
 
+TEST(GpuCsv, HowOftenNothingRanAndOverHowLong) {
+  const FileFacts file = read_text(
+      "timestamp,hostname,gpu,gpu_util_pct,power_w\n"
+      "1718000000,n1,0,0,61\n1718000000,n1,1,97,390\n"
+      "1718000060,n1,0,0,60\n1718000060,n1,1,0,88\n"
+      "1718000120,n1,0,3,70\n1718000120,n1,1,98,391\n");
+  const FactRecord& facts = facts_of(file);
+  EXPECT_EQ(facts.number("span_s"), 120);
+  const std::vector<Fact>& series = *facts.find_list("series");
+  ASSERT_EQ(series.size(), 2U);
+  EXPECT_EQ(series[0].as_record()->find_record("gpu_util_pct")->integer("zero_count"), 2);
+  EXPECT_EQ(series[1].as_record()->find_record("gpu_util_pct")->integer("zero_count"), 1);
+  EXPECT_FALSE(series[0].as_record()->find_record("power_w")->has("zero_count"));
+}
+
+TEST(GpuCsv, SpansOfPrintedTimes) {
+  for (const auto& [first, last] :
+       {std::pair("2026/02/03 10:00:00.250", "2026/02/03 10:02:00.250"),
+        std::pair("2026-02-03T10:00:00Z", "2026-02-03T10:02:00Z"), std::pair("1770112800000", "1770112920000")}) {
+    const FileFacts file =
+        read_text("timestamp,gpu,gpu_util_pct,power_w\n" + std::string(first) + ",0,5,90\n" + last + ",0,5,90\n");
+    EXPECT_NEAR(facts_of(file).number("span_s").value_or(0), 120, 1e-3) << first;
+  }
+}
+
 TEST(GpuCsv, NotMine) {
   EXPECT_EQ(recognise_gpu_csv({"instance_type,gpu,price_usd\na,8,2.0\n", "x.csv", true}), 0);
   EXPECT_EQ(recognise_smi_csv({"step,loss,lr\n1,2.0,1e-4\n", "x.csv", true}), 0);
