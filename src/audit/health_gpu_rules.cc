@@ -463,7 +463,7 @@ constexpr Rule kRules[] = {
      "nvidia-smi manual", tool_failed},
     {"health.gpu-missing", "Fewer GPUs than there should be",
      "Fewer GPUs than another tool sees on this node, or one fewer than the board is sold with.",
-     "aws-samples/awsome-distributed-training#361", missing},
+     "awsome-distributed-ai#361", missing},
     {"health.persistence-off", "Persistence mode is off", "Each first use of the GPU waits for the driver.",
      "NVIDIA driver persistence", persistence},
     {"health.ecc-off", "ECC is off on a data-centre GPU", "Memory errors go unseen.", kMemoryManual, ecc_off},

@@ -216,7 +216,7 @@ constexpr Rule kRules[] = {
      limited},
     {"health.nic-events", "A network card fails",
      "Firmware failures, timeouts, heat, flapping links, too little power.",
-     "NVIDIA MLNX_OFED manual, imbue-ai/cluster-health#4", nic},
+     "NVIDIA MLNX_OFED manual, imbue#4", nic},
     {"health.iommu-fault", "The IOMMU blocks a device", "DMA faults in the kernel's log.", "Linux arch/x86/iommu",
      iommu},
 };

@@ -8,8 +8,6 @@
 #include "audit/gpu_seen.h"
 #include "audit/health_parts.h"
 #include "audit/loss.h"
-#include "base/text.h"
-#include "ingest/scan.h"
 
 namespace tare {
 namespace {
@@ -349,97 +347,6 @@ void fan(const Rule& rule, const Observed& observed, std::vector<Finding>& findi
   }
 }
 
-// "P8" -> 8.
-std::optional<int> power_state(const FactRecord& gpu) {
-  const std::string_view text = gpu.text("pstate");
-  if (text.size() < 2 || text.front() != 'P') return std::nullopt;
-  const auto number = to_integer(text.substr(1));
-  return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
-}
-
-bool is_virtual(const FactRecord& gpu) {
-  const std::string_view text = gpu.text("virtualization");
-  return !text.empty() && !equals_ignoring_case(text, "None");
-}
-
-// With load on it a GPU raises its link to full speed.
-constexpr double kLoadedPct = 30;
-
-void pcie_speed(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
-  for (const GpuGroup& group : gpu_groups(observed)) {
-    GpuFaults slow(group);
-    std::string text;
-    for (const GpuSeen& gpu : group.gpus) {
-      const auto now = gpu.facts->number("pcie_gen_current"), most = gpu.facts->number("pcie_gen_max");
-      if (!now || !most || *now >= *most || *now < 1) continue;
-      const bool loaded = util_pct(*gpu.facts).value_or(0) >= kLoadedPct && power_state(*gpu.facts).value_or(0) <= 3;
-      if (!loaded) continue;
-      slow.add(gpu, line_of(*gpu.facts, "pcie_gen_current"),
-               fmt::format("Gen{:.0f} of Gen{:.0f} under load", *now, *most));
-      text = fmt::format("runs|run at PCIe Gen{:.0f} of Gen{:.0f} under load", *now, *most);
-    }
-    if (slow.empty()) continue;
-    Finding finding = slow.finding(rule, FindingSeverity::kMedium, text);
-    finding.cause = "The link trained to a lower speed: seating, a riser or cable, a BIOS setting.";
-    finding.fix = {"lspci -vv of the GPU and the bridge above it: LnkSta and LnkCap",
-                   "reseat; set the slot to Auto or its "
-                   "generation in the BIOS"};
-    finding.confidence = 0.75;
-    finding.loss_unknown = "how much of the work goes over PCIe is not known";
-    add_once(findings, std::move(finding));
-  }
-}
-
-void pcie_width(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
-  for (const GpuGroup& group : gpu_groups(observed)) {
-    GpuFaults narrow(group);
-    std::string text;
-    bool serious = false;
-    for (const GpuSeen& gpu : group.gpus) {
-      const auto now = gpu.facts->number("pcie_lanes_current"), most = gpu.facts->number("pcie_lanes_max");
-      if (!now || !most || *now >= *most || *now < 1) continue;
-      // A hypervisor shows what it likes, and boards for several consumer cards wire eight lanes a slot.
-      const Accelerator* const known = accelerator_named(observed.catalog(), gpu.facts->text("name"));
-      serious = serious || (!is_virtual(*gpu.facts) && known != nullptr && is_data_centre(*known)) || *now <= 4;
-      narrow.add(gpu, line_of(*gpu.facts, "pcie_width"), fmt::format("x{:.0f} of x{:.0f}", *now, *most));
-      text = fmt::format("has|have {:.0f} of {:.0f} PCIe lanes", *now, *most);
-    }
-    if (narrow.empty()) continue;
-    Finding finding = narrow.finding(rule, serious ? FindingSeverity::kMedium : FindingSeverity::kLow, text);
-    finding.cause = serious ? "Lanes are lost: bad contact, a riser or cable, a damaged slot."
-                            : "Lanes are shared by the board, or what a virtual machine shows is not the real link.";
-    finding.fix = {"lspci -vv on the host: LnkSta and LnkCap of GPU and bridge; reseat the card"};
-    finding.confidence = serious ? 0.75 : 0.5;
-    finding.loss_unknown = "how much of the work goes over PCIe is not known";
-    add_once(findings, std::move(finding));
-  }
-}
-
-void pcie_idle(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
-  for (const GpuGroup& group : gpu_groups(observed)) {
-    GpuFaults idle(group);
-    for (const GpuSeen& gpu : group.gpus) {
-      const auto now = gpu.facts->number("pcie_gen_current");
-      auto most = gpu.facts->number("pcie_gen_max");
-      if (!most && now == 1.0) most = 3;  // no card of the last ten years is slower
-      const bool quiet = power_state(*gpu.facts).value_or(0) >= 5 ||
-                         (util_pct(*gpu.facts).value_or(100) < 5 && !power_state(*gpu.facts));
-      const bool low = quiet || (util_pct(*gpu.facts).value_or(100) < 5 && power_state(*gpu.facts).has_value());
-      if (!now || !most || *now >= *most || !low) continue;
-      idle.add(gpu, line_of(*gpu.facts, "pcie_gen_current"),
-               fmt::format("PCIe Gen{:.0f} at {}", *now,
-                           gpu.facts->text("pstate").empty() ? "idle" : gpu.facts->text("pstate")));
-    }
-    if (idle.empty()) continue;
-    Finding finding =
-        idle.finding(rule, FindingSeverity::kInfo, "shows|show a slow PCIe link because it|they idles|idle");
-    finding.cause = "An idle GPU lowers its link to save power and raises it with the first transfer: no fault.";
-    finding.fix = {"to know the real speed, look again under load (nvbandwidth, or any running program)"};
-    finding.confidence = 0.9;
-    add_once(findings, std::move(finding));
-  }
-}
-
 // Repeats since the last reset; a healthy link has some tens from training and power changes.
 constexpr double kManyReplays = 1000;
 
@@ -497,13 +404,13 @@ constexpr const char* kSmiManual = "nvidia-smi manual: clocks event reasons";
 constexpr Rule kRules[] = {
     {"health.hw-power-brake", "Power brake of the hardware",
      "The chassis holds the GPUs at a low clock: a power supply or the BMC. Seen even while idle.",
-     "nvidia-smi manual, mlfoundations/open_clip#703", power_brake},
+     "nvidia-smi manual, open_clip#703", power_brake},
     {"health.thermal-slowdown", "Slowed by heat", "Hardware or driver lowers the clock because the GPU is too hot.",
      kSmiManual, thermal},
     {"health.hw-slowdown", "Slowed by the hardware", "The hardware lowers the clock and gives no reason.", kSmiManual,
      hw_slowdown},
     {"health.power-cap", "Capped in power", "Far below its limit it is a fault; at the limit it is normal.",
-     "nvidia-smi manual, l4rz/running-nvidia-sxm-gpus-in-consumer-pcs#3", power_cap},
+     "nvidia-smi manual, l4rz#3", power_cap},
     {"health.slowdown-history", "Slowed since the driver started", "Counters of past slowdowns, over now.", kSmiManual,
      history},
     {"health.power-limit", "A power limit below the usual one", "Work bound by compute runs slower.", kSmiManual,
@@ -511,12 +418,6 @@ constexpr Rule kRules[] = {
     {"health.temperature", "At its highest temperature", "The next degree lowers the clock.", kSmiManual, temperature},
     {"health.fan", "A fan fails", "ERR! for its speed, standing still while hot, or at full speed while idle and cool.",
      kSmiManual, fan},
-    {"health.pcie-speed", "PCIe below its generation under load", "Transfers to and from the host take longer.",
-     "Syllo/nvtop#6", pcie_speed},
-    {"health.pcie-width", "PCIe with fewer lanes", "Transfers to and from the host take longer.", kSmiManual,
-     pcie_width},
-    {"health.pcie-idle", "A slow PCIe link that only idles", "Gen1 at rest is power saving, no fault.", "Syllo/nvtop#6",
-     pcie_idle},
     {"health.pcie-replays", "Many PCIe replays", "The GPU repeats packets on a noisy link.", kSmiManual, replays},
     {"health.clocks-low", "A low clock under load", "Locked or lowered clocks take the share that is missing.",
      kSmiManual, clocks},

@@ -432,21 +432,6 @@ void add_speed_cases(std::vector<RuleCase>& cases) {
   add(silent("health.fan", "FullUnderLoad",
              query("    Fan Speed : 100 %\n    Utilization\n        Gpu : 99 %\n" + heat("78", "92"),
                    "NVIDIA GeForce RTX 3090")));
-  const auto link = [](const char* gen, const char* lanes, const char* state, const char* util) {
-    return std::string(
-               "    PCI\n        GPU Link Info\n            PCIe Generation\n                Max : 4\n                "
-               "Current : ") +
-           gen + "\n            Link Width\n                Max : 16x\n                Current : " + lanes +
-           "\n    Performance State : " + state + "\n    Utilization\n        Gpu : " + util + " %\n";
-  };
-  add(speaks("health.pcie-speed", "UnderLoad", query(link("1", "16x", "P0", "97")), kMedium, "GPU0", "Gen1 of Gen4"));
-  add(silent("health.pcie-speed", "AtRest", query(link("1", "16x", "P8", "0"))));
-  add(speaks("health.pcie-width", "FourLanes", query(link("4", "4x", "P0", "97")), kMedium, "GPU0", "4 of 16"));
-  add(speaks("health.pcie-width", "EightOnADesktopIsLow", query(link("4", "8x", "P0", "97"), "NVIDIA GeForce RTX 3090"),
-             kLow, "GPU0", "8 of 16"));
-  add(silent("health.pcie-width", "All", query(link("4", "16x", "P0", "97"))));
-  add(speaks("health.pcie-idle", "Gen1AtRest", query(link("1", "16x", "P8", "0")), kInfo, "GPU0", "idles"));
-  add(silent("health.pcie-idle", "FullSpeed", query(link("4", "16x", "P0", "0"))));
   const auto repeats = [](const char* count) {
     return std::string("    PCI\n        Replays Since Reset : ") + count + "\n        Replay Number Rollovers : 0\n";
   };
