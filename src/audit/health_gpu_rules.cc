@@ -16,10 +16,10 @@ namespace {
 constexpr double kSramAggregateLimit = 4;
 
 std::optional<double> volatile_uncorrectable(const FactRecord& gpu) {
-  return first_number(gpu, {"ecc_volatile_uncorrectable", "ecc_uncorrectable", "ecc_dbe_volatile_total"});
+  return first_number(gpu, {"ecc_volatile_uncorrectable", "ecc_uncorrectable", "ecc_dbe_vol_total"});
 }
 std::optional<double> aggregate_uncorrectable(const FactRecord& gpu) {
-  return first_number(gpu, {"ecc_aggregate_uncorrectable", "ecc_dbe_aggregate_total"});
+  return first_number(gpu, {"ecc_aggregate_uncorrectable", "ecc_dbe_agg_total"});
 }
 
 void ecc(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {

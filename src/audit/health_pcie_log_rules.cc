@@ -215,8 +215,7 @@ constexpr Rule kRules[] = {
      "The driver says at start that the slot gives less than the card can use.", "Linux pcie_print_link_status",
      limited},
     {"health.nic-events", "A network card fails",
-     "Firmware failures, timeouts, heat, flapping links, too little power.",
-     "NVIDIA MLNX_OFED manual, imbue#4", nic},
+     "Firmware failures, timeouts, heat, flapping links, too little power.", "NVIDIA MLNX_OFED manual, imbue#4", nic},
     {"health.iommu-fault", "The IOMMU blocks a device", "DMA faults in the kernel's log.", "Linux arch/x86/iommu",
      iommu},
 };

@@ -170,15 +170,18 @@ constexpr double kCappedFarBelow = 0.7;
 void power_cap(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   for (const GpuGroup& group : gpu_groups(observed)) {
     GpuFaults odd(group), normal(group);
+    bool loaded = false;
     for (const GpuSeen& gpu : group.gpus) {
       if (!is_active(*gpu.facts, "sw_power_cap", kSwPowerCap)) continue;
       const auto watts = power_w(*gpu.facts), limit = power_limit_w(*gpu.facts);
       const bool far = watts && limit && *watts < kCappedFarBelow * *limit;
+      loaded = loaded || (far && util_pct(*gpu.facts).value_or(kLoaded) >= kLoaded);
       (far ? odd : normal)
           .add(gpu, line_of(*gpu.facts, "sw_power_cap"), "SW power cap active" + state_in_words(*gpu.facts));
     }
     if (!odd.empty()) {
-      Finding finding = odd.finding(rule, FindingSeverity::kMedium, "is|are capped in power far below the limit");
+      Finding finding = odd.finding(rule, loaded ? FindingSeverity::kMedium : FindingSeverity::kLow,
+                                    "is|are capped in power far below the limit");
       finding.cause =
           "Something other than the limit caps it: a cap of the BMC or module, or a board whose power sensing fails.";
       finding.expected = "no cap below the limit";
@@ -271,10 +274,12 @@ void lowered(const Rule& rule, const Observed& observed, std::vector<Finding>& f
   }
 }
 
-// Where no threshold is printed: data-centre GPUs slow down from some 87 to 93 °C, HBM from 95 °C.
-constexpr double kHotGpuC = 88;
+// Where no threshold is printed: data-centre GPUs slow down from some 89 to 94 °C, HBM from 95 °C.
+constexpr double kHotGpuC = 90;
 constexpr double kHotHbmC = 95;
 constexpr double kNearLimitC = 3;
+// Some boards print a margin of 0 while cold.
+constexpr double kCannotBeHotC = 70;
 
 void temperature(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   for (const GpuGroup& group : gpu_groups(observed)) {
@@ -286,7 +291,8 @@ void temperature(const Rule& rule, const Observed& observed, std::vector<Finding
       const auto memory = first_number(*gpu.facts, {"mem_temp_c", "memory_temp_c"});
       const Accelerator* const known = accelerator_named(observed.catalog(), gpu.facts->text("name"));
       const bool hbm = known != nullptr && is_data_centre(*known) && known->memory_bytes_per_s >= 1.2e12;
-      if (margin ? *margin <= kNearLimitC : temp && *temp >= (slow ? *slow - kNearLimitC : kHotGpuC)) {
+      const bool cold = temp && *temp < kCannotBeHotC;
+      if (margin ? *margin <= kNearLimitC && !cold : temp && *temp >= (slow ? *slow - kNearLimitC : kHotGpuC)) {
         faults.add(
             gpu, line_of(*gpu.facts, gpu.facts->has("temp_c") ? "temp_c" : "gpu_temp_c"),
             fmt::format("{:.0f} °C{}", temp.value_or(0), slow ? fmt::format(", slows down at {:.0f} °C", *slow) : ""));
@@ -318,9 +324,11 @@ void fan(const Rule& rule, const Observed& observed, std::vector<Finding>& findi
       const auto speed = first_number(*gpu.facts, {"fan_pct", "fan_speed_pct"});
       const auto temp = temperature_c(*gpu.facts);
       const auto util = util_pct(*gpu.facts);
+      const Accelerator* const known = accelerator_named(observed.catalog(), gpu.facts->text("name"));
+      const bool passive = known != nullptr && is_data_centre(*known);  // cooled by the chassis; some print 0 %
       if (gpu.facts->text("fan_pct").starts_with("ERR")) {
         failed.add(gpu, "fan_pct");
-      } else if (speed && *speed == 0 && temp && *temp >= kWarmC) {
+      } else if (!passive && speed && *speed == 0 && temp && *temp >= kWarmC) {
         stopped.add(gpu, line_of(*gpu.facts, "fan_pct"), fmt::format("fan 0 % at {:.0f} °C", *temp));
       } else if (speed && *speed >= kFullFanPct && temp && *temp <= kCoolC && util.value_or(100) <= 5) {
         full.add(gpu, line_of(*gpu.facts, "fan_pct"), fmt::format("fan {:.0f} % at {:.0f} °C, idle", *speed, *temp));

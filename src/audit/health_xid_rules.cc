@@ -504,6 +504,26 @@ void driver_mismatch(const Rule& rule, const Observed& observed, std::vector<Fin
   }
 }
 
+void peermem(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
+  for (const Seen& seen : observed.of_kind("dmesg")) {
+    for (const FactRecord* const one : records_of(*seen.facts, "driver_messages")) {
+      if (!contains(one->text("text"), "nvidia-peermem")) continue;
+      Finding finding = make_finding(rule, FindingSeverity::kLow, {"node", node_of(seen), node_of(seen)},
+                                     "nvidia-peermem reports errors: GPU memory registered for RDMA went away");
+      finding.evidence.push_back(evidence_of(seen, one->line, std::string(one->text("text"))));
+      finding.cause =
+          "A process ended, or freed GPU memory, while a network card had it registered; a job around that time may "
+          "have failed in NCCL.";
+      finding.fix = {"look at the jobs of that minute; update driver and MLNX_OFED together",
+                     "kernels from 5.12 can do without it: dma-buf"};
+      finding.confidence = 0.6;
+      finding.loss_unknown = "whether a job failed is not known";
+      add_once(findings, std::move(finding));
+      break;
+    }
+  }
+}
+
 constexpr const char* kCatalog = "NVIDIA Xid catalog";
 constexpr Rule kRules[] = {
     {"health.gpu-off-bus", "A GPU has fallen off the bus",
@@ -533,6 +553,8 @@ constexpr Rule kRules[] = {
      cleanup},
     {"health.gpu-init-failed", "The driver cannot initialise a GPU", "RmInitAdapter failed in the kernel's log.",
      "NVIDIA driver README", init_failed},
+    {"health.peermem-error", "GPUDirect RDMA's module reports errors", "nvidia-peermem in the kernel's log.",
+     "leptonai/gpud peermem component", peermem},
     {"health.driver-mismatch", "Libraries and kernel module of different versions",
      "API mismatch in the kernel's log: no new CUDA program starts.", "NVIDIA driver README", driver_mismatch},
 };

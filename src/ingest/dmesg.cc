@@ -235,6 +235,15 @@ class DmesgReader : public LineReader {
       keep("gpus_off_the_bus", std::move(event), log);
       return true;
     }
+    if (text.starts_with("nvidia: probe of ") || contains(text, "nvidia-peermem ")) {
+      const bool probe = text.starts_with("nvidia: probe of ");
+      if (!contains(text, probe ? "failed" : "ERROR")) return false;
+      FactRecord event(line);
+      if (probe) event.set("pci", words_in(text.substr(17)).empty() ? "" : words_in(text.substr(17)).front());
+      event.set("text", trim(text.substr(0, 400)));
+      keep(probe ? "init_failures" : "driver_messages", std::move(event), log);
+      return true;
+    }
     return contains(text, "NVRM: ") && on_nvrm(trim(text.substr(text.find("NVRM: ") + 6)), log, line);
   }
 
@@ -303,7 +312,8 @@ class DmesgReader : public LineReader {
     }
     // The history that follows a GSP timeout is a table, no event a line.
     if (contains(text, "0x0000000000000000") || contains(text, "entry function") || contains(text, "RPC ")) return true;
-    if (contains(text, "RmInitAdapter failed") || contains(text, "rm_init_adapter failed")) {
+    if (contains(text, "RmInitAdapter failed") || contains(text, "rm_init_adapter failed") ||
+        contains(text, "assigned to your NVIDIA device is invalid") || contains(text, "None of the NVIDIA")) {
       FactRecord event(line);
       set_gpu(text, event);
       event.set("text", trim(text.substr(0, 400)));

@@ -173,6 +173,15 @@ void add_xid_cases(std::vector<RuleCase>& cases) {
   add(speaks("health.gpu-init-failed", "RmInitAdapter",
              log("[   40.100000] NVRM: GPU 0000:ca:00.0: RmInitAdapter failed! (0x62:0xffff:2351)\n"), kHigh,
              "0000:ca:00.0", "initialise"));
+  add(speaks("health.gpu-init-failed", "NoRoomForItsMemory",
+             log("[   41.100000] NVRM: This PCI I/O region assigned to your NVIDIA device is invalid:\n"
+                 "[   41.200000] nvidia: probe of 0000:ca:00.0 failed with error -1\n"),
+             kHigh, "0000:ca:00.0", "initialise"));
+  add(speaks(
+      "health.peermem-error", "InvalidContext",
+      log("[  300.100000] nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping\n"),
+      kLow, "", "nvidia-peermem"));
+  add(silent("health.peermem-error", "TheDriverLoads", kQuiet));
   add(silent("health.gpu-init-failed", "TheDriverLoads", kQuiet));
   add(speaks("health.driver-mismatch", "ApiMismatch",
              log("[   88.100000] NVRM: API mismatch: the client has the version 550.90.12, but this kernel module has "
@@ -408,6 +417,10 @@ void add_speed_cases(std::vector<RuleCase>& cases) {
              "GPU0", "far below"));
   add(speaks("health.power-cap", "AtTheLimitIsNormal",
              query(reasons("SW Power Cap") + power("398.0", "400.0", "400.0")), kInfo, "GPU0", "normal under load"));
+  add(silent("health.temperature", "AMarginOfNothingWhileCold",
+             query("    Temperature\n        GPU Current Temp : 33 C\n        GPU T.Limit Temp : 0 C\n")));
+  add(silent("health.fan", "APassiveCardPrintsZero",
+             query("    Fan Speed : 0 %\n    Temperature\n        GPU Current Temp : 84 C\n", "NVIDIA A10")));
   add(silent("health.power-cap", "NotCapped", query(reasons("") + power("120.0", "400.0", "400.0"))));
   const std::string counters = "    Clocks Event Reasons Counters\n        SW Power Capping : ";
   add(speaks("health.slowdown-history", "PowerCap",

@@ -177,6 +177,17 @@ TEST(Dmesg, HardwareErrorsAreToldFromWhatTheCpuSaysAtBoot) {
   EXPECT_FALSE(facts.has("hosts"));
 }
 
+TEST(Dmesg, GpusThatTheDriverCannotTake) {
+  const FileFacts file = read_text(
+      "[   41.100000] NVRM: This PCI I/O region assigned to your NVIDIA device is invalid:\n"
+      "[   41.200000] nvidia: probe of 0000:ca:00.0 failed with error -1\n"
+      "[  300.100000] nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping\n");
+  const FactRecord& counts = *facts_of(file).find_record("counts");
+  EXPECT_EQ(counts.integer("init_failures"), 2);
+  EXPECT_EQ(counts.integer("driver_messages"), 1);
+  EXPECT_EQ(item(facts_of(file), "init_failures", 1).text("pci"), "0000:ca:00.0");
+}
+
 TEST(XidTable, IsSortedAndWhole) {
   EXPECT_EQ(xid_table().size(), 172u);
   for (std::size_t i = 0; i < xid_table().size(); ++i) {
