@@ -146,6 +146,10 @@ void set_options(const FactRecord& options, FioJob& job) {
   // fio's default is to go through the page cache.
   job.direct = is_on(options, "direct") || (options.has("buffered") && text_or_number(options, "buffered") == "0") ||
                text_or_number(options, "ioengine") == "io_uring_cmd";
+  for (const char* const name : {"rate", "rate_iops", "thinktime"}) {
+    const std::string value = text_or_number(options, name);
+    job.rate_limited = job.rate_limited || (!value.empty() && value != "0");
+  }
   for (const char* const name : {"end_fsync", "fsync_on_close", "fsync", "fdatasync", "sync"}) {
     const std::string value = text_or_number(options, name);
     job.syncs_writes = job.syncs_writes || (options.has(name) && value != "0" && value != "none");
@@ -159,6 +163,7 @@ FioJob job_of(const FactRecord& from) {
   job.error = static_cast<int>(from.integer("error").value_or(0));
   job.sides = sides_of(from);
   job.shares = shares_of(from);
+  job.shares_line = line_of(from, "latency_share_pct");
   set_lower_bounds(job.shares);
   if (const FactRecord* const options = from.find_record("options")) set_options(*options, job);
   if (const FactRecord* const issued = from.find_record("issued")) job.issued_reads = issued->number("total_read");
@@ -253,6 +258,10 @@ std::optional<bool> FioRun::direct() const {
     all = all && *job.direct;
   }
   return jobs.empty() ? std::nullopt : std::optional<bool>(all);
+}
+
+bool FioRun::rate_limited() const {
+  return std::any_of(jobs.begin(), jobs.end(), [](const FioJob& job) { return job.rate_limited; });
 }
 
 double FioRun::requests_in_flight() const {

@@ -34,9 +34,11 @@ struct FioJob {
   int error = 0;
   std::vector<FioSide> sides;
   std::vector<FioShare> shares;
+  std::int64_t shares_line = 0;
   std::optional<double> cpu_pct;  // of one core, of each of its processes
   std::optional<double> issued_reads;
   std::optional<bool> direct;  // what the options say; of a text report unknown
+  bool rate_limited = false;   // by an option of its own: rate, rate_iops, thinktime
   bool syncs_writes = false;   // end_fsync, fsync, sync…
 };
 
@@ -58,6 +60,7 @@ struct FioRun {
   std::vector<FioSide> totals;  // over the jobs, or of the group summaries where those are all there is
 
   std::optional<bool> direct() const;  // of all jobs; unknown where one does not say
+  bool rate_limited() const;           // fio held itself back
   double requests_in_flight() const;   // of all processes together; 1 where nothing is known
   const FioSide* total(std::string_view way) const;
 };

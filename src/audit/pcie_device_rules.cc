@@ -71,6 +71,7 @@ void acs_redirect(const Rule& rule, const Observed& observed, std::vector<Findin
               "GPUDirect P2P and RDMA lose bandwidth, or hang where the IOMMU translates.";
     finding.expected = "ReqRedir- CmpltRedir- on bridges between GPUs and NICs";
     finding.measured = "ReqRedir+";
+    finding.consequences = {"topology.p2p-off"};
     finding.confidence = peers.size() > 1 ? 0.9 : only_root_ports ? 0.7 : 0.6;
     if (!only_root_ports) finding.loss_unknown = "which traffic passes these bridges is not known";
     finding.fix = {"bare metal: setpci -s ADDRESS ECAP_ACS+0x6.w=0000 for each bridge, at every boot",
@@ -141,6 +142,7 @@ void device_gone(const Rule& rule, const Observed& observed, std::vector<Finding
       finding.fix = {"dmesg | grep -e Xid -e 'fallen off' -e pcieport",
                      "drain the node, power it off and on (not only reboot)",
                      "if it comes back, reseat and watch it; if not, replace it"};
+      finding.consequences = {"topology.gpu-not-listed", "health.gpu-missing"};
       if (gpu) {
         finding.loss = whole_gpus_lost(1, "the device");
       } else {

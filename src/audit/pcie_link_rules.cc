@@ -56,6 +56,12 @@ bool may_save_power(const PcieLink& link) {
   return *link.generation <= 2;
 }
 
+// Not made for the traffic between GPUs: disks, and Ethernet cards that may be for anything.
+bool is_minor(const PcieLink& link) {
+  if (link.device == PcieDevice::kDisk) return true;
+  return link.device == PcieDevice::kNic && link.record->text("class").starts_with("Ethernet");
+}
+
 using Choice = std::function<bool(const PcieLink&)>;
 
 // Those of one file, that one finding tells of.
@@ -130,8 +136,8 @@ void width_reduced(const Rule& rule, const Observed& observed, std::vector<Findi
     // a low rate has more wrong with it.
     const bool card = worst.accelerator != nullptr && worst.accelerator->link_domain <= 2;
     const bool by_design = card && *worst.lanes * 2 >= lanes_max && !is_slower(worst);
-    const bool disk = worst.device == PcieDevice::kDisk;
-    Finding finding = finding_about(rule, by_design || disk ? FindingSeverity::kLow : FindingSeverity::kMedium, links);
+    const bool minor = is_minor(worst) && *worst.lanes * 4 > lanes_max;
+    Finding finding = finding_about(rule, by_design || minor ? FindingSeverity::kLow : FindingSeverity::kMedium, links);
     finding.title = fmt::format("{}: PCIe x{} of x{}{}", names_of(links), *worst.lanes, lanes_max,
                                 is_slower(worst) ? fmt::format(", at Gen{}", *worst.generation) : "");
     finding.cause =
@@ -139,6 +145,7 @@ void width_reduced(const Rule& rule, const Observed& observed, std::vector<Findi
         "lost some.";
     finding.confidence = by_design ? 0.6 : 0.85;
     finding.fix = retrain_steps();
+    finding.consequences = {"nccl.pcie-below-nic", "network.perftest-below", "health.pcie-limited"};
     set_loss(observed, links, static_cast<double>(lanes_max) / *worst.lanes,
              fmt::format("x{} of x{}", *worst.lanes, lanes_max), finding);
     findings.push_back(std::move(finding));
@@ -153,8 +160,7 @@ void speed_reduced(const Rule& rule, const Observed& observed, std::vector<Findi
     const PcieLink& worst = *std::min_element(
         links.begin(), links.end(), [](const PcieLink& a, const PcieLink& b) { return *a.generation < *b.generation; });
     const int could = std::max(worst.generation_max.value_or(0), *worst.generation + 1);
-    const bool disk = worst.device == PcieDevice::kDisk;
-    Finding finding = finding_about(rule, disk ? FindingSeverity::kLow : FindingSeverity::kMedium, links);
+    Finding finding = finding_about(rule, is_minor(worst) ? FindingSeverity::kLow : FindingSeverity::kMedium, links);
     finding.title = fmt::format("{}: PCIe Gen{} of Gen{}{}", names_of(links), *worst.generation, could,
                                 is_busy(worst) ? " under load" : "");
     finding.cause =
@@ -162,6 +168,7 @@ void speed_reduced(const Rule& rule, const Observed& observed, std::vector<Findi
         "or a limit in the BIOS.";
     finding.confidence = is_busy(worst) ? 0.9 : worst.host_generation_max ? 0.8 : 0.6;
     finding.fix = retrain_steps();
+    finding.consequences = {"nccl.pcie-below-nic", "network.perftest-below", "health.pcie-limited"};
     set_loss(observed, links, static_cast<double>(1 << (could - *worst.generation)),
              fmt::format("Gen{} of Gen{}", *worst.generation, could), finding);
     findings.push_back(std::move(finding));

@@ -247,6 +247,7 @@ void disks_missing(const Rule& rule, const Observed& observed, std::vector<Findi
     finding.measured = fmt::format("{} disks", node.count);
     finding.confidence = 0.8;
     finding.loss_unknown = "what the work keeps on local disks is not known";
+    finding.consequences = {"storage.node-slower-than-peers"};
     finding.fix = {"lspci | grep -i 'non-volatile'; dmesg | grep -i nvme", "reseat or replace the disk"};
     findings.push_back(std::move(finding));
   }

@@ -44,7 +44,7 @@ std::optional<Lumps> lumps_of(const std::vector<FioShare>& shares) {
 void throttled(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   constexpr double kStarvesBytesPerS = 100e6;
   for (const FioRun& run : fio_runs(observed)) {
-    if (is_buffered(run)) continue;
+    if (is_buffered(run) || run.rate_limited()) continue;
     for (const FioJob& job : run.jobs) {
       const std::optional<Lumps> lumps = lumps_of(job.shares);
       if (!lumps) continue;
@@ -54,7 +54,7 @@ void throttled(const Rule& rule, const Observed& observed, std::vector<Finding>&
       const std::string held = fmt::format("{:.0f} % of requests take {:.0f} to {:.0f} ms", lumps->slow_pct,
                                            lumps->slow_from_us / 1e3, lumps->slow_to_us / 1e3);
       Finding finding =
-          finding_of(rule, starves ? FindingSeverity::kMedium : FindingSeverity::kLow, run, job.line, held);
+          finding_of(rule, starves ? FindingSeverity::kMedium : FindingSeverity::kLow, run, job.shares_line, held);
       finding.title = fmt::format("{}, most others less than {:.3g} ms: throttled{}", held, lumps->fast_us / 1e3,
                                   rate > 0 ? " at " + disk_rate_text(rate) : "");
       finding.cause =
@@ -114,7 +114,7 @@ void slow_disk(const Rule& rule, const Observed& observed, std::vector<Finding>&
   for (const FioRun& run : fio_runs(observed)) {
     const std::string disk = disk_of(run);
     if (disk.empty() || run.totals.size() != 1 || !is_large_and_deep(run, disk) || is_buffered(run)) continue;
-    if (is_network_disk(observed, run, disk)) continue;
+    if (run.rate_limited() || is_network_disk(observed, run, disk)) continue;
     const FioSide& side = run.totals.front();
     const DiskClass expected = class_of(observed, disk, side.way);
     const double ratio = side.bytes_per_s / expected.bytes_per_s;
@@ -237,30 +237,28 @@ void node_slower(const Rule& rule, const Observed& observed, std::vector<Finding
 
 void runs_differ(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   constexpr double kApart = 2;
-  struct Ends {
-    std::vector<std::pair<double, FioRun>> runs;
-  };
-  std::map<std::tuple<std::string, std::string, std::string>, Ends> same;  // by file, definition and way
+  using Rated = std::vector<std::pair<double, FioRun>>;
+  std::map<std::tuple<std::string, std::string, std::string>, Rated> same;  // by file, definition and way
   for (const FioRun& run : fio_runs(observed)) {
     for (const FioSide& side : run.totals) {
       if (side.bytes_per_s > 0)
-        same[{run.seen.file->path, definition_of(run) + run.filename, side.way}].runs.emplace_back(side.bytes_per_s,
-                                                                                                   run);
+        same[{run.seen.file->path, definition_of(run) + run.filename, side.way}].emplace_back(side.bytes_per_s, run);
     }
   }
   std::set<std::pair<std::string, std::string>> told;  // reads and writes of the same runs once
-  for (const auto& [key, ends] : same) {
-    if (ends.runs.size() < 2) continue;
+  for (const auto& [key, rated] : same) {
+    if (rated.size() < 2) continue;
     const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
-    const auto [slow, fast] = std::minmax_element(ends.runs.begin(), ends.runs.end(), less);
+    const auto [slow, fast] = std::minmax_element(rated.begin(), rated.end(), less);
     if (fast->first < kApart * slow->first || !told.insert({std::get<0>(key), std::get<1>(key)}).second) continue;
-    const bool defined = slow->second.defined;
+    const auto is_named = [](const FioRun& run) { return run.defined || !run.label.empty(); };
+    const bool defined = is_named(slow->second) && is_named(fast->second);
     Finding finding =
         finding_of(rule, defined ? FindingSeverity::kLow : FindingSeverity::kInfo, slow->second, slow->second.line,
                    fmt::format("{}: {}", run_name(slow->second), disk_rate_text(slow->first)));
     finding.evidence.push_back(evidence_of(fast->second.seen, fast->second.line,
                                            fmt::format("{}: {}", run_name(fast->second), disk_rate_text(fast->first))));
-    finding.title = fmt::format("{} runs of {} differ {:.1f} times: {} to {}", ends.runs.size(),
+    finding.title = fmt::format("{} runs of {} differ {:.1f} times: {} to {}", rated.size(),
                                 defined ? "the same test" : "what seems the same test", fast->first / slow->first,
                                 disk_rate_text(slow->first), disk_rate_text(fast->first));
     finding.cause =

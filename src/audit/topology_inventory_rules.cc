@@ -193,13 +193,24 @@ std::string short_address(std::string_view address) {
 struct DriverView {
   double count = 0;
   std::set<std::string> addresses;
+  bool selected = false;  // asked for some of them only: their indices leave gaps
 };
+
+bool has_gaps(const std::vector<const FactRecord*>& gpus) {
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const std::optional<std::int64_t> index = gpus[i]->integer("index");
+    if (index && *index != static_cast<std::int64_t>(i)) return true;
+  }
+  return false;
+}
 
 DriverView driver_view(const Observed& observed, const Seen& here) {
   DriverView view;
   for (const Seen& seen : observed.of_kind_beside("nvidia-smi", here)) {
     view.count = std::max(view.count, seen.facts->number("gpu_count").value_or(0));
-    for (const FactRecord* const gpu : records_of(*seen.facts, "gpus")) {
+    const std::vector<const FactRecord*> gpus = records_of(*seen.facts, "gpus");
+    view.selected = view.selected || has_gaps(gpus);
+    for (const FactRecord* const gpu : gpus) {
       if (!gpu->text("bus_id").empty()) view.addresses.insert(short_address(gpu->text("bus_id")));
     }
   }
@@ -210,12 +221,13 @@ void gpu_not_listed(const Rule& rule, const Observed& observed, std::vector<Find
   for (const Seen& seen : observed.of_format("lspci")) {
     const DriverView view = driver_view(observed, seen);
     const std::vector<const FactRecord*> gpus = nvidia_gpus_of_lspci(seen);
-    if (view.count < 1 || static_cast<double>(gpus.size()) <= view.count) continue;
+    if (view.count < 1 || view.selected || static_cast<double>(gpus.size()) <= view.count) continue;
     const double missing = static_cast<double>(gpus.size()) - view.count;
     Finding finding = make_finding(rule, FindingSeverity::kHigh, {"node", seen.node, seen.node}, "");
     std::vector<std::string> names;
-    bool given_away = false;
+    bool given_away = false, taken = true;
     for (const FactRecord* const gpu : gpus) {
+      taken = taken && gpu->text("driver") == "nvidia";
       if (view.addresses.contains(short_address(gpu->text("address")))) continue;
       given_away = given_away || contains(gpu->text("driver"), "vfio");
       if (view.addresses.size() != static_cast<std::size_t>(view.count)) continue;
@@ -223,6 +235,8 @@ void gpu_not_listed(const Rule& rule, const Observed& observed, std::vector<Find
       finding.evidence.push_back(evidence_of(seen, gpu->line, std::string(gpu->text("name"))));
     }
     if (given_away) continue;  // passed through to a virtual machine
+    // Without a word of the driver, nvidia-smi may have been run in a container.
+    if (!taken) finding.severity = FindingSeverity::kMedium;
     if (names.size() == 1) finding.subject = {"gpu", names.front(), seen.node};
     if (finding.evidence.empty()) {
       finding.evidence.push_back(evidence_of(seen, gpus.front()->line, fmt::format("{} GPUs on the bus", gpus.size())));
@@ -234,8 +248,9 @@ void gpu_not_listed(const Rule& rule, const Observed& observed, std::vector<Find
         "for it.";
     finding.expected = fmt::format("{} GPUs", gpus.size());
     finding.measured = fmt::format("{} GPUs", view.count);
-    finding.confidence = 0.8;
+    finding.confidence = taken ? 0.8 : 0.6;
     finding.loss = whole_gpus_lost(missing, "lspci against nvidia-smi");
+    finding.consequences = {"health.gpu-missing"};
     finding.fix = {"dmesg | grep -e NVRM -e Xid",
                    "drain the node and reboot it; if it stays away, reseat or replace the GPU"};
     findings.push_back(std::move(finding));

@@ -67,6 +67,7 @@ void tree_hidden(const Rule& rule, const Observed& observed, std::vector<Finding
     finding.measured = numa + paths;
     finding.confidence = 0.85;
     finding.loss_unknown = "how far GPU, NIC and CPU really are from each other is hidden";
+    finding.consequences = {"topology.sys-in-numa-node", "nccl.hidden-topology"};
     finding.fix = {
         "give NCCL the machine's real tree: NCCL_TOPO_FILE, as the provider publishes it for the instance type",
         "or have the hypervisor pass NUMA nodes and PCIe switches on"};

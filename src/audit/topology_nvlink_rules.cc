@@ -94,7 +94,7 @@ void nvlink_missing(const Rule& rule, const Observed& observed, std::vector<Find
     finding.fix = {"nvidia-smi nvlink -s", "systemctl status nvidia-fabricmanager; its version must be the driver's",
                    "in a virtual machine: ask for the NVSwitches or a shared NVLink partition to be passed through"};
     set_pcie_loss(observed, gpu, gpus, finding);
-    finding.consequences = {"topology.sys-in-numa-node"};
+    finding.consequences = {"topology.sys-in-numa-node", "nccl.nvlink-unused", "nccl.nvls-missing"};
     findings.push_back(std::move(finding));
   }
 }
@@ -262,10 +262,20 @@ struct LinkCount {
 
 struct LinkCounts {
   std::vector<LinkCount> gpus;
-  bool switched = true;  // every pair is joined
+  bool switched = true;     // every pair is joined
+  bool shared_out = false;  // … by links of its own, which together are not more than a GPU has
 };
 
-LinkCounts count_links(const TopoMatrix& matrix) {
+// What a GPU of the model has, where all its links go to a switch.
+std::optional<int> links_of_model(const Accelerator* gpu) {
+  if (gpu == nullptr || !is_on_nvlink_board(*gpu)) return std::nullopt;
+  const std::optional<double> one = bytes_per_s_of_one_link(*gpu);
+  return one ? std::optional<int>(static_cast<int>(*gpu->link_bytes_per_s / *one + 0.5)) : std::nullopt;
+}
+
+// `model`: what a GPU of it has. Four GPUs that share them out pair by pair (NV6 of 18 to each of three) have them all
+// without a switch.
+LinkCounts count_links(const TopoMatrix& matrix, const std::optional<int>& model) {
   LinkCounts counts;
   std::vector<int> most, sum;
   const std::vector<const FactRecord*> gpus = matrix.gpus();
@@ -279,8 +289,11 @@ LinkCounts count_links(const TopoMatrix& matrix) {
       sum.back() += links.value_or(0);
     }
   }
+  const int largest_sum = sum.empty() ? 0 : *std::max_element(sum.begin(), sum.end());
+  counts.shared_out = gpus.size() > 2 && model && largest_sum <= *model;
+  const bool direct = !counts.switched || counts.shared_out;
   counts.gpus.reserve(gpus.size());
-  for (std::size_t i = 0; i < gpus.size(); ++i) counts.gpus.push_back({gpus[i], counts.switched ? most[i] : sum[i]});
+  for (std::size_t i = 0; i < gpus.size(); ++i) counts.gpus.push_back({gpus[i], direct ? sum[i] : most[i]});
   return counts;
 }
 
@@ -290,23 +303,16 @@ bool is_mesh(const TopoMatrix& matrix, const LinkCounts& counts) {
   return !counts.switched && islands.alone.empty() && islands.joined.size() == 1 && counts.gpus.size() >= kLeastOfAMesh;
 }
 
-// What a GPU of the model has, where all its links go to a switch.
-std::optional<int> links_of_model(const Accelerator* gpu) {
-  if (gpu == nullptr || !is_on_nvlink_board(*gpu)) return std::nullopt;
-  const std::optional<double> one = bytes_per_s_of_one_link(*gpu);
-  return one ? std::optional<int>(static_cast<int>(*gpu->link_bytes_per_s / *one + 0.5)) : std::nullopt;
-}
-
 void nvlink_fewer(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   constexpr double kSlowsATenth = 1.1;
   for (const TopoMatrix& matrix : topo_matrices(observed)) {
-    const LinkCounts counts = count_links(matrix);
+    const std::optional<int> model = links_of_model(observed.accelerator_beside(matrix.seen));
+    const LinkCounts counts = count_links(matrix, model);
     if (!shows_nvlink(matrix) || matrix.partial() || counts.gpus.size() < 2) continue;
     if (!counts.switched && !is_mesh(matrix, counts)) continue;
     int most = 0;
     for (const LinkCount& one : counts.gpus) most = std::max(most, one.links);
-    const std::optional<int> model = links_of_model(observed.accelerator_beside(matrix.seen));
-    const bool below_model = counts.switched && model && *model > most;
+    const bool below_model = counts.switched && !counts.shared_out && model && *model > most;
     const int expected = below_model ? *model : most;
     std::vector<std::string> fewer;
     int least = most;
@@ -344,7 +350,7 @@ void nvlink_fewer(const Rule& rule, const Observed& observed, std::vector<Findin
 
 void nvlink_mesh(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   for (const TopoMatrix& matrix : topo_matrices(observed)) {
-    const LinkCounts counts = count_links(matrix);
+    const LinkCounts counts = count_links(matrix, std::nullopt);
     if (!shows_nvlink(matrix) || !is_mesh(matrix, counts)) continue;
     const bool even = std::all_of(counts.gpus.begin(), counts.gpus.end(),
                                   [&](const LinkCount& one) { return one.links == counts.gpus.front().links; });

@@ -89,6 +89,13 @@ const char* const kSwitched =
     "GPU0\t X \tNV12\tNV12\t0-11\t0\n"
     "GPU1\tNV12\t X \tNV12\t0-11\t0\n"
     "GPU2\tNV12\tNV12\t X \t0-11\t0\n";
+// Six links to each of three peers: none is missing without a switch.
+const char* const kSharedOut =
+    "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
+    "GPU0\t X \tNV6\tNV6\tNV6\t0-11\t0\n"
+    "GPU1\tNV6\t X \tNV6\tNV6\t0-11\t0\n"
+    "GPU2\tNV6\tNV6\t X \tNV6\t0-11\t0\n"
+    "GPU3\tNV6\tNV6\tNV6\t X \t0-11\t0\n";
 const char* const kThinGpu =
     "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
     "GPU0\t X \tNV18\tNV18\tNV14\t0-11\t0\n"
@@ -251,6 +258,17 @@ std::vector<RuleCase> nvlink_cases() {
       {"topology.nvlink-islands", "OneIsland", {{"topo.txt", kRing}}, false},
       {"topology.nvlink-fewer", "FourLinksDown", {{"topo.txt", kThinGpu}}, true, kMedium, "GPU3", "14 NVLinks of 18"},
       {"topology.nvlink-fewer", "AllAlike", {{"topo.txt", kSwitched}}, false},
+      {"topology.nvlink-fewer",
+       "SwitchedBelowTheModel",
+       {{"n1/topo.txt", kSwitched}, {"n1/list.txt", kListOfH100}},
+       true,
+       kMedium,
+       "n1",
+       "12 NVLinks of 18"},
+      {"topology.nvlink-fewer",
+       "SharedOutAmongFour",
+       {{"n1/topo.txt", kSharedOut}, {"n1/list.txt", kListOfH100}},
+       false},
       {"topology.nvlink-fewer", "EvenMesh", {{"topo.txt", kRing}}, false},
       {"topology.nvlink-mesh", "PairsWithoutByDesign", {{"topo.txt", kRing}}, true, kInfo, "", "3 links at each GPU"},
       {"topology.nvlink-mesh", "BehindASwitch", {{"topo.txt", kSwitched}}, false},
