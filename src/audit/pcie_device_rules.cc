@@ -108,7 +108,7 @@ void link_errors(const Rule& rule, const Observed& observed, std::vector<Finding
                                      {subject_kind(tree.kind(*device)), name, seen.node}, "");
       const char* const member = fatal.empty() ? "correctable_errors" : "uncorrectable_errors";
       const std::string errors = list_names(fatal.empty() ? signal : fatal);
-      finding.evidence.push_back(evidence_of(seen, line_of(*device, member), name + ": " + errors));
+      finding.evidence.push_back(evidence_of(seen, line_of(*device, member), fmt::format("{}: {}", name, errors)));
       finding.title = fmt::format("{} has recorded {} PCIe errors: {}", name,
                                   fatal.empty() ? "correctable" : "uncorrectable", errors);
       finding.cause = fatal.empty()

@@ -205,6 +205,7 @@ void numa_binding(const Rule& rule, const Observed& observed, std::vector<Findin
     }
     if (finding.evidence.empty()) continue;
     std::vector<std::string> places;
+    places.reserve(nodes.size());
     for (const FactRecord* const node : nodes) {
       places.push_back(
           fmt::format("{} near node {}", list_names(texts_of(*node, "gpus")), node->integer("id").value_or(0)));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "audit/loss.h"
@@ -270,7 +271,7 @@ struct LinkCounts {
 std::optional<int> links_of_model(const Accelerator* gpu) {
   if (gpu == nullptr || !is_on_nvlink_board(*gpu)) return std::nullopt;
   const std::optional<double> one = bytes_per_s_of_one_link(*gpu);
-  return one ? std::optional<int>(static_cast<int>(*gpu->link_bytes_per_s / *one + 0.5)) : std::nullopt;
+  return one ? std::optional<int>(static_cast<int>(std::lround(*gpu->link_bytes_per_s / *one))) : std::nullopt;
 }
 
 // `model`: what a GPU of it has. Four GPUs that share them out pair by pair (NV6 of 18 to each of three) have them all
