@@ -22,7 +22,7 @@ set(TARE_MODULES
 # What a module links from outside the project: "module: CMake targets". Header-only libraries need no row.
 set(TARE_MODULE_LIBRARIES
   "base: fmt::fmt"
-  "ingest: simdjson::simdjson pugixml::pugixml yaml-cpp"
+  "ingest: simdjson::simdjson pugixml::pugixml yaml-cpp httplib"
   "cost: Threads::Threads"
   "plan: Threads::Threads"
 )

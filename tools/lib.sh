@@ -2,10 +2,10 @@
 
 # Debian packages that building tare takes.
 build_packages=(g++ cmake ninja-build libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libexpected-dev libfast-float-dev
-  libsimdjson-dev libpugixml-dev libyaml-cpp-dev)
+  libsimdjson-dev libpugixml-dev libyaml-cpp-dev libcpp-httplib-dev)
 # And what the tests take beyond them.
 check_packages=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev libnlopt-dev valgrind clang-14
-  libclang-rt-14-dev llvm-14 clang-format-14 clang-tidy-14 python3 python3-jsonschema)
+  libclang-rt-14-dev llvm-14 clang-format-14 clang-tidy-14 python3 python3-jsonschema prometheus)
 
 # What ccache has of one clone serves another: paths below the root count by their place in it.
 export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_ABSSTDERR=1

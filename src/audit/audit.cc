@@ -17,7 +17,8 @@ Result<FormulaInput> price_at(const Finding& finding, const Observed& observed) 
     return FormulaInput{"usd_per_gpu_h", *setting.usd_per_gpu_h, "USD/GPU-h", setting.price_source, false};
   }
   const std::string file = finding.evidence.empty() ? std::string() : finding.evidence.front().file;
-  const Accelerator* const gpu = observed.accelerator_at(finding.subject.node, file);
+  const Accelerator* const named = accelerator_named(observed.catalog(), finding.gpu);
+  const Accelerator* const gpu = named != nullptr ? named : observed.accelerator_at(finding.subject.node, file);
   if (gpu == nullptr) return fail("no-price", "no file says which GPU it is: give --on");
   const std::optional<Range> usual = usual_price_usd_per_gpu_h(observed.catalog(), gpu->id);
   if (!usual) return fail("no-price", "no offer of " + gpu->id + " has a price: give --on");
@@ -148,6 +149,7 @@ AuditReport run_audit(const Observed& observed) {
     add_cost(report.cost_usd_per_day, finding.cost_usd_per_day);
   }
   sort_findings(report.findings);
+  for (const Seen& seen : observed.of_format("Prometheus server")) report.use = gpu_use_of(*seen.facts);
   return report;
 }
 
@@ -195,6 +197,7 @@ Json to_json(const AuditReport& report) {
           {"nodes", report.nodes},
           {"unrecognised", report.unrecognised},
           {"cost_usd_per_day", to_json(report.cost_usd_per_day)},
+          {"use", report.use ? to_json(*report.use) : Json(nullptr)},
           {"findings", std::move(findings)}};
 }
 

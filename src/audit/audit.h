@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/gpu_use.h"
 #include "audit/loss.h"
 #include "audit/rule.h"
 #include "base/json_fwd.h"
@@ -19,6 +20,7 @@ struct AuditReport {
   std::vector<Finding> findings;  // by severity, then cost, then place; consequences directly behind their cause
   int files = 0, nodes = 0;
   int unrecognised = 0;
+  std::optional<GpuUse> use;   // with --prometheus: GPU-hours by job, user and node
   DailyCost cost_usd_per_day;  // the sum over findings with a known cost; unknown where none has one
 };
 

@@ -53,6 +53,7 @@ struct Finding {
   // What it loses while it lasts, in GPU-h/day (priced by the audit) or in USD/day (audit/loss.h). None: not known,
   // with the reason, or nothing at all where the reason is empty.
   std::optional<Formula> loss;
+  std::string gpu;           // product name of the GPUs that it loses, where the rule knows it; prices it
   std::string loss_unknown;  // "how much of a step is communication is not known"
   DailyCost cost_usd_per_day;
   std::vector<std::string> fix;           // commands or steps

@@ -102,7 +102,7 @@ const Accelerator* accelerator_in(const FactRecord& facts, const Catalog& catalo
   for (const char* const name : {"product", "product_name", "gpu_model", "gpu_name", "gpu_type", "gpu", "model"}) {
     if (const Accelerator* const found = accelerator_named(catalog, facts.text(name))) return found;
   }
-  for (const char* const list : {"gpus", "devices", "series"}) {
+  for (const char* const list : {"gpus", "devices", "series", "use"}) {
     for (const FactRecord* const one : records_of(facts, list)) {
       for (const char* const name : {"product", "product_name", "gpu_model", "gpu_name", "name", "model"}) {
         if (const Accelerator* const found = accelerator_named(catalog, one->text(name))) return found;

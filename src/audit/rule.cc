@@ -10,8 +10,9 @@ namespace tare {
 std::span<const Rule> rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> list;
-    for (const auto family : {topology_rules, network_rules, health_rules, telemetry_rules, collective_rules,
-                              storage_rules, training_rules, slurm_rules, kubernetes_rules, billing_rules}) {
+    for (const auto family :
+         {topology_rules, network_rules, health_rules, telemetry_rules, waste_rules, collective_rules, storage_rules,
+          training_rules, slurm_rules, kubernetes_rules, billing_rules}) {
       const std::span<const Rule> rules = family();
       list.insert(list.end(), rules.begin(), rules.end());
     }

@@ -28,6 +28,7 @@ std::span<const Rule> topology_rules();    // topo matrices, PCIe trees, links, 
 std::span<const Rule> network_rules();     // InfiniBand, RoCE, Ethernet ports; NCCL's choice of transport
 std::span<const Rule> health_rules();      // Xid, ECC, NVLink errors, throttling, fans, kernel messages
 std::span<const Rule> telemetry_rules();   // utilisation, power and counters over time: waste and broken counters
+std::span<const Rule> waste_rules();       // GPU-hours over days, by job, user and node
 std::span<const Rule> collective_rules();  // nccl-tests and its kin against what the fabric can do
 std::span<const Rule> storage_rules();     // fio, block devices
 std::span<const Rule> training_rules();    // training logs and traces

@@ -1,5 +1,8 @@
 // tare audit: what is wrong, priced.
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
 
 #include "audit/audit.h"
 #include "audit/sarif.h"
@@ -10,10 +13,14 @@
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/read_operands.h"
+#include "ingest/prometheus_server.h"
+#include "report/progress.h"
 
 namespace tare {
 namespace {
 
+constexpr int kDay_s = 86400;
+constexpr int kTimeout_s = 60;               // of one answer of Prometheus
 constexpr std::size_t kRowBudget = 200'000;  // of series, over all files: about 200 MB
 
 // The price of --on: of the cluster's own, or the offer's.
@@ -29,6 +36,46 @@ Result<AuditSetting> read_setting(const Arguments& arguments, const Catalog& cat
     setting.price_source = "offer " + offer->id;
   }
   return setting;
+}
+
+// The answers of --prometheus as one more file; a server that does not answer is an error, not a file that is skipped.
+Result<FileFacts> read_server(Context& context) {
+  const Arguments& arguments = context.arguments;
+  PrometheusWindow window;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  window.to_unix_s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  // A day that is given counts to its end, as far as it has come.
+  if (const std::optional<Date> day = arguments.date("as-of")) {
+    window.to_unix_s = std::min<std::int64_t>(window.to_unix_s, (day->days + 1) * std::int64_t{kDay_s});
+  }
+  window.days = std::max(1, static_cast<int>(std::ceil(arguments.quantity("since").value_or(0) / kDay_s)));
+  const char* const token = std::getenv("PROMETHEUS_TOKEN");
+  Progress progress("asking Prometheus", context.console.err_terminal);
+  FileFacts file = read_prometheus_server(arguments.text("prometheus"), window,
+                                          http_getter(kTimeout_s, token == nullptr ? "" : token),
+                                          [&](double done) { progress.update(done); });
+  if (!file.errors.empty()) return tl::unexpected(file.errors);
+  return file;
+}
+
+Result<std::vector<FileFacts>> read_files(Context& context) {
+  const bool asks = !context.arguments.text("prometheus").empty();
+  std::vector<FileFacts> files;
+  if (!asks && context.arguments.operands.empty()) {
+    return fail("missing-operand", "'tare audit' needs FILE|DIR|-… or --prometheus URL",
+                "usage: tare audit FILE|DIR|-…");
+  }
+  if (!context.arguments.operands.empty()) {
+    Result<std::vector<FileFacts>> read = read_operands(context, kRowBudget);
+    if (!read) return read;
+    files = std::move(*read);
+  }
+  if (asks) {
+    Result<FileFacts> server = read_server(context);
+    if (!server) return tl::unexpected(server.error());
+    files.push_back(std::move(*server));
+  }
+  return files;
 }
 
 Result<std::optional<AuditDifference>> read_baseline(const Arguments& arguments, const AuditReport& report) {
@@ -64,7 +111,7 @@ Result<ExitCode> run_audit(Context& context) {
   if (!catalog) return tl::unexpected(catalog.error());
   Result<AuditSetting> setting = read_setting(arguments, *catalog);
   if (!setting) return tl::unexpected(setting.error());
-  Result<std::vector<FileFacts>> files = read_operands(context, kRowBudget);
+  Result<std::vector<FileFacts>> files = read_files(context);
   if (!files) return tl::unexpected(files.error());
 
   Answer answer;

@@ -83,6 +83,29 @@ void add_finding(Document& document, const Finding& finding, bool fresh, bool ex
   document.verbatim(lines);
 }
 
+void add_use(Document& document, const std::string& heading, const std::vector<UseSum>& sums, double days) {
+  constexpr std::size_t kShown = 10;
+  if (sums.empty()) return;
+  document.heading(fmt::format("{} over {:g} days, the most idle first", heading, days));
+  Table table;
+  table.columns = {{"name", "held by"}, {"gpus", "GPUs"},      {"gpu_h", "GPU-h"},
+                   {"idle", "idle"},    {"spare", "to spare"}, {"use", "mean use"}};
+  for (std::size_t i = 1; i < table.columns.size(); ++i) table.columns[i].align = Align::kRight;
+  for (std::size_t i = 0; i < sums.size() && i < kShown; ++i) {
+    const UseSum& sum = sums[i];
+    Row row;
+    row.cells = {sum.name.empty() ? "nobody" : as_text(sum.name),
+                 fmt::format("{}", sum.gpus.size()),
+                 fmt::format("{:.0f}", sum.gpu_h),
+                 fmt::format("{:.0f}", sum.idle_gpu_h),
+                 fmt::format("{:.0f}", sum.spare_gpu_h),
+                 fmt::format("{:.0f} %", 100 * sum.mean_use())};
+    table.rows.push_back(std::move(row));
+  }
+  document.table(std::move(table));
+  if (sums.size() > kShown) document.text(fmt::format("and {} more", sums.size() - kShown));
+}
+
 bool is_fresh(const std::optional<AuditDifference>& difference, std::size_t index) {
   return difference && std::count(difference->fresh.begin(), difference->fresh.end(), index) > 0;
 }
@@ -105,6 +128,11 @@ Document audit_document(const AuditReport& report, const std::optional<AuditDiff
   document.text(summary(report), Tone::kStrong);
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
     add_finding(document, report.findings[i], is_fresh(difference, i), explain);
+  }
+  if (report.use) {
+    add_use(document, "GPU-hours of jobs", report.use->jobs, report.use->days);
+    add_use(document, "GPU-hours of users", report.use->users, report.use->days);
+    add_use(document, "GPU-hours of nodes", report.use->nodes, report.use->days);
   }
   if (difference) {
     document.heading(

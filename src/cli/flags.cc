@@ -46,6 +46,12 @@ constexpr auto kFlags = std::to_array<Flag>({
      "only the row of this id", "Given several times, the rows add up."},
     {"baseline", 0, ValueKind::kFile, "BEFORE.json", Category::kInput, kAudit, kOnce, kPerCall, "", "",
      "an earlier audit's JSON: show what is new and fixed", ""},
+    {"prometheus", 0, ValueKind::kText, "URL", Category::kInput, kAudit, kOnce, kConfigurable, "", "",
+     "ask this Prometheus server what the GPUs did",
+     "http://HOST:PORT of a server that scrapes dcgm-exporter or its kin. Idle and little-used GPU-hours of the days of "
+     "--since by job, user and node. A token for it is read from PROMETHEUS_TOKEN."},
+    {"since", 0, ValueKind::kDuration, "DURATION", Category::kInput, kAudit, kOnce, kConfigurable, "", "14d",
+     "how far back --prometheus looks", "Whole days; one at least."},
     {"fail-on", 0, ValueKind::kWord, "SEVERITY", Category::kInput, kAudit, kOnce, kConfigurable, "info low medium high",
      "", "exit 1 when a finding is at least this severe", "With --baseline only new findings count."},
     {"kind", 0, ValueKind::kText, "KIND", Category::kInput, kRead | kAudit, kOnce, kPerCall, "", "",

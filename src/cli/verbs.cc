@@ -46,6 +46,7 @@ constexpr auto kAuditExamples = std::to_array<Example>({
     {"tare audit support-bundle/", "what is wrong in a folder of outputs, priced"},
     {"dmesg | tare audit -", "one output, from standard input"},
     {"tare audit logs/ --on lab.toml --fail-on high", "exit 1 when something is severe"},
+    {"tare audit --prometheus http://prom:9090 --since 30d", "who held GPUs and left them idle"},
     {"tare audit logs/ --baseline before.json", "what is new and what is fixed"},
     {"tare audit logs/ --output sarif > audit.sarif", "for code-scanning viewers"},
 });
@@ -101,7 +102,7 @@ constexpr auto kVerbs = std::to_array<VerbInfo>({
      "zero, and units are those of the file. Files of any size are read as a stream. Exit status 2 means that a file "
      "could not be read or recognised; the others are still printed.",
      kReadExamples},
-    {Verb::kAudit, "audit", "FILE|DIR|-…", 1, -1, "what is wrong with a cluster, what it costs a day, what to do",
+    {Verb::kAudit, "audit", "FILE|DIR|-…", 0, -1, "what is wrong with a cluster, what it costs a day, what to do",
      "Reads files as 'tare read' does, holds the facts against rules and against what the hardware can do, and prints "
      "findings: what it is about, how sure, the lines it is seen in, the cause, dollars a day, and the fix. What one "
      "finding explains stands under it. docs/audit.md lists the rules.\n\n"

@@ -11,7 +11,9 @@
 namespace tare {
 
 struct CaseFile {
-  const char* path;  // its folder, or a host in its text, says the node: "node07/dmesg.txt"
+  // Its folder, or a host in its text, says the node: "node07/dmesg.txt". An address is a Prometheus server, and the
+  // text its table (fake_prometheus.h).
+  const char* path;
   std::string text;  // a small input of the tool's shape, with numbers of its own
 };
 
@@ -30,6 +32,7 @@ std::span<const RuleCase> topology_cases();
 std::span<const RuleCase> network_cases();
 std::span<const RuleCase> health_cases();
 std::span<const RuleCase> telemetry_cases();
+std::span<const RuleCase> waste_cases();
 std::span<const RuleCase> collective_cases();
 std::span<const RuleCase> storage_cases();
 std::span<const RuleCase> training_cases();

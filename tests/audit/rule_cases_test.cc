@@ -8,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "fake_prometheus.h"
+
 namespace tare {
 
 const Catalog& shipped_catalog() {
@@ -17,7 +19,10 @@ const Catalog& shipped_catalog() {
 
 AuditReport audit_files(const std::vector<CaseFile>& files) {
   std::vector<FileFacts> facts;
-  for (const CaseFile& file : files) facts.push_back(read_facts_of_text(file.text, file.path));
+  for (const CaseFile& file : files) {
+    const bool server = std::string_view(file.path).starts_with("http://");
+    facts.push_back(server ? facts_of_table(file.text, file.path) : read_facts_of_text(file.text, file.path));
+  }
   return run_audit(Observed(std::move(facts), shipped_catalog()));
 }
 
@@ -33,7 +38,7 @@ namespace {
 
 std::vector<RuleCase> all_cases() {
   std::vector<RuleCase> all;
-  for (const auto family : {topology_cases, network_cases, health_cases, telemetry_cases, collective_cases,
+  for (const auto family : {topology_cases, network_cases, health_cases, telemetry_cases, waste_cases, collective_cases,
                             storage_cases, training_cases, slurm_cases, kubernetes_cases, billing_cases}) {
     const std::span<const RuleCase> cases = family();
     all.insert(all.end(), cases.begin(), cases.end());
