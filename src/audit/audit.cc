@@ -132,6 +132,31 @@ void group_findings(std::vector<Finding>& findings) {
   }
 }
 
+// What is the same on many nodes and alarms nobody is said once.
+void fold_infos(std::vector<Finding>& findings) {
+  constexpr std::size_t kFew = 3;
+  std::unordered_map<std::string, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const Finding& finding = findings[i];
+    const bool plain = finding.severity == FindingSeverity::kInfo && !finding.loss && !finding.subject.node.empty();
+    if (plain) alike[finding.rule_id + '\n' + finding.title].push_back(i);
+  }
+  std::vector<char> gone(findings.size(), 0);
+  for (const auto& [key, members] : alike) {
+    if (members.size() <= kFew) continue;
+    Finding& first = findings[members.front()];
+    std::vector<std::string> nodes;
+    for (const std::size_t i : members) {
+      nodes.push_back(findings[i].subject.node);
+      if (i != members.front()) gone[i] = 1;
+    }
+    first.subject = {"cluster", std::to_string(members.size()) + " nodes", ""};
+    first.cause += " The same on " + list_names(nodes) + ".";
+  }
+  std::size_t at = 0;
+  std::erase_if(findings, [&](const Finding&) { return gone[at++] != 0; });
+}
+
 AuditReport run_audit(const Observed& observed) {
   AuditReport report;
   report.files = static_cast<int>(observed.files().size());
@@ -139,6 +164,7 @@ AuditReport run_audit(const Observed& observed) {
   report.unrecognised = static_cast<int>(std::count_if(observed.files().begin(), observed.files().end(),
                                                        [](const FileFacts& file) { return file.readings.empty(); }));
   for (const Rule& rule : rules()) rule.check(rule, observed, report.findings);
+  fold_infos(report.findings);
   group_findings(report.findings);
   for (Finding& finding : report.findings) {
     if (finding.caused_by >= 0) {

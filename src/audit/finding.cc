@@ -20,7 +20,7 @@ Json to_json(const DailyCost& cost) {
                {"base", number_or_null(cost.base_usd)},
                {"high", number_or_null(cost.high_usd)}};
   if (!cost.unknown.empty()) json["unknown"] = cost.unknown;
-  if (cost.base_usd) json["formula"] = to_json(cost.formula);
+  if (cost.base_usd && !cost.formula.expression.empty()) json["formula"] = to_json(cost.formula);
   return json;
 }
 

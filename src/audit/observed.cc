@@ -185,7 +185,7 @@ std::optional<double> Observed::gpus_beside(const Seen& here) const {
   for (const Seen& seen : beside(here)) {
     if (const std::size_t count = records_of(*seen.facts, "gpus").size(); count > 0) return static_cast<double>(count);
   }
-  return std::nullopt;
+  return here.node.empty() ? std::nullopt : setting_.gpus_per_node;
 }
 
 const Accelerator* Observed::accelerator_beside(const Seen& here) const {

@@ -35,6 +35,7 @@ Result<AuditSetting> read_setting(const Arguments& arguments, const Catalog& cat
     setting.usd_per_gpu_h = price_usd_per_gpu_h(*offer);
     setting.price_source = "offer " + offer->id;
   }
+  if (const int per_node = node_type_of(catalog, *offer).gpus; per_node > 0) setting.gpus_per_node = per_node;
   return setting;
 }
 
@@ -130,6 +131,7 @@ Result<ExitCode> run_audit(Context& context) {
     return to_sarif(report, TARE_VERSION).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
   };
   if (const Result<void> shown = write_answer(context, answer); !shown) return tl::unexpected(shown.error());
+  if (report.unrecognised == report.files) return ExitCode::kWrongUse;  // nothing was audited
   return fails(arguments, report, *difference) ? ExitCode::kNo : ExitCode::kYes;
 }
 

@@ -70,12 +70,16 @@ void add_finding(Document& document, const Finding& finding, bool fresh, bool ex
     lines += fmt::format("{}and {} more\n", indent, finding.evidence.size() - kShownEvidence);
   }
   if (!finding.cause.empty()) lines += fmt::format("{}why: {}\n", indent, as_text(finding.cause));
-  if (!finding.expected.empty()) {
-    lines += fmt::format("{}expected {}, measured {}\n", indent, as_text(finding.expected), as_text(finding.measured));
+  if (!finding.expected.empty()) lines += fmt::format("{}expected {}", indent, as_text(finding.expected));
+  if (!finding.measured.empty()) {
+    lines += fmt::format("{}measured {}", finding.expected.empty() ? indent : ", ", as_text(finding.measured));
   }
+  if (!finding.expected.empty() || !finding.measured.empty()) lines += '\n';
   if (finding.caused_by < 0) {
     const std::string cost = cost_text(finding.cost_usd_per_day);
+    const std::string& unknown = finding.cost_usd_per_day.unknown;
     if (!cost.empty()) lines += fmt::format("{}costs {}\n", indent, cost);
+    if (cost.empty() && !unknown.empty()) lines += fmt::format("{}cost not known: {}\n", indent, unknown);
     for (const std::string& step : finding.fix) lines += fmt::format("{}fix: {}\n", indent, step);
   }
   lines += fmt::format("{}{}\n", indent, finding.rule_id);
@@ -110,11 +114,20 @@ bool is_fresh(const std::optional<AuditDifference>& difference, std::size_t inde
   return difference && std::count(difference->fresh.begin(), difference->fresh.end(), index) > 0;
 }
 
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string summary(const AuditReport& report) {
   std::array<int, 4> counts{};
   for (const Finding& finding : report.findings) ++counts[static_cast<std::size_t>(finding.severity)];
-  std::string text = fmt::format("{} findings in {} files: {} high, {} medium, {} low, {} info", report.findings.size(),
-                                 report.files, counts[3], counts[2], counts[1], counts[0]);
+  const auto files = static_cast<std::size_t>(report.files);
+  std::string text =
+      report.findings.empty()
+          ? fmt::format("nothing found in {}", counted(files, "file"))
+          : fmt::format("{} in {}: {} high, {} medium, {} low, {} info", counted(report.findings.size(), "finding"),
+                        counted(files, "file"), counts[3], counts[2], counts[1], counts[0]);
+  if (report.unrecognised > 0) text += fmt::format("; {} not recognised", report.unrecognised);
   if (report.cost_usd_per_day.base_usd) {
     text += fmt::format("; {} where it can be priced", cost_text(report.cost_usd_per_day));
   }
