@@ -85,13 +85,14 @@ bool is_peer_copy(const FactRecord& test) {
 Finding host_finding(const Rule& rule, const CopySeen& copy, const FactRecord& test, const std::vector<Cell>& slow,
                      std::size_t of, double usual, double able) {
   const bool all = slow.size() == of;
+  const bool far = !all && slow.size() * 3 >= of;  // as many as hang on another socket
   std::vector<std::string> names;
   for (const Cell& cell : slow) names.push_back(fmt::format("GPU{}", cell.column));
   const Cell& worst =
       *std::min_element(slow.begin(), slow.end(), [](const Cell& a, const Cell& b) { return a.value < b.value; });
   const double wanted = all ? able : usual;
   Finding finding = make_finding(
-      rule, all ? FindingSeverity::kLow : FindingSeverity::kMedium,
+      rule, all || far ? FindingSeverity::kLow : FindingSeverity::kMedium,
       all ? Subject{"node", copy.seen->node, copy.seen->node} : Subject{"gpu", list_names(names), copy.seen->node},
       fmt::format("{}: {:.1f} GB/s for {}, {:.1f} {}", test.text("name"), worst.value,
                   all ? "all GPUs" : list_names(names), wanted,
@@ -99,6 +100,8 @@ Finding host_finding(const Rule& rule, const CopySeen& copy, const FactRecord& t
   if (all && copy.seen->node.empty()) finding.subject = {"node", "the machine", ""};
   finding.cause = all ? "The host, a switch or a riser has an older PCIe, or copies come from the far NUMA node."
                       : "That card's PCIe link is narrower or slower than the others': seating, riser, slot, errors.";
+  if (far)
+    finding.cause = "So many of them may hang on the other socket: copies came from far memory. Else their links.";
   finding.expected = fmt::format("{:.1f} GB/s", wanted);
   finding.measured = fmt::format("{:.1f} GB/s", worst.value);
   finding.confidence = all ? 0.6 : 0.85;

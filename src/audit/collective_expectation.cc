@@ -39,7 +39,8 @@ InNode in_node(const Accelerator& gpu, int gpus) {
     in.bytes_per_s = link;
     in.sure = gpus >= 4;  // two GPUs of a board of four have a third of their links to each other
     in.source = fmt::format("{} of {}, {:g} GB/s a GPU", gpu.link, gpu.id, link / 1e9);
-    if (mesh && gpus < gpu.link_domain) {
+    // Which links of a mesh a ring or a tree gets, and whether a device is a module or half of one, is not known.
+    if (mesh) {
       in.bytes_per_s *= static_cast<double>(gpus - 1) / (gpu.link_domain - 1);
       in.sure = false;
     }

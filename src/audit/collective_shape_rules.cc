@@ -42,7 +42,12 @@ void collapse(const Rule& rule, const Observed& observed, std::vector<Finding>& 
     const auto first = std::find_if(after.begin(), after.end(), [&](const SizeResult* size) {
       return size->busbw_gb_per_s < kDecline * peak->busbw_gb_per_s;
     });
-    Finding finding = make_finding(rule, collapsed ? FindingSeverity::kHigh : FindingSeverity::kMedium, subject_of(run),
+    // Transfers through the host's memory are faster while they fit its caches.
+    const bool cached = run.is_one_node() && (run.gpu == nullptr || run.gpu->link_domain <= 2);
+    const FindingSeverity severity = cached      ? FindingSeverity::kLow
+                                     : collapsed ? FindingSeverity::kHigh
+                                                 : FindingSeverity::kMedium;
+    Finding finding = make_finding(rule, severity, subject_of(run),
                                    fmt::format("{}: bandwidth falls from {:.1f} to {:.1f} GB/s from {} on",
                                                words_of(run), peak->busbw_gb_per_s, last, size_words((*first)->bytes)));
     finding.cause =

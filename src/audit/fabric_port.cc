@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "ingest/ib_ports.h"
+#include "ingest/scan.h"
 
 namespace tare {
 namespace {
@@ -59,6 +61,8 @@ FabricPort port_of(const FactRecord& device, const FactRecord& port, bool severa
 
 }  // namespace
 
+bool is_infiniband(const FabricPort& port) { return equals_ignoring_case(port.layer, "InfiniBand"); }
+
 std::vector<FabricPort> fabric_ports(const FactRecord& facts) {
   std::vector<FabricPort> ports;
   for (const FactRecord* const device : records_of(facts, "devices")) {
@@ -81,6 +85,20 @@ std::vector<std::vector<FabricPort>> ports_by_machine(const FactRecord& facts) {
     machines[found->second].push_back(std::move(port));
   }
   return machines;
+}
+
+void each_port_listing(const Observed& observed, const std::function<void(const PortListing&)>& visit) {
+  std::set<std::string> seen_places;
+  for (const Seen& seen : observed.of_kind("infiniband")) {
+    const std::vector<std::vector<FabricPort>> machines = ports_by_machine(*seen.facts);
+    if (machines.empty() || !seen_places.insert(seen.node.empty() ? seen.file->path : seen.node).second) continue;
+    for (const std::vector<FabricPort>& ports : machines) {
+      const std::string& name = ports.front().machine;
+      // Machines without a name are numbered.
+      const bool named = !name.empty() && to_integer(name) == std::nullopt;
+      visit({&seen, machines.size() > 1 && named ? name : seen.node, &ports});
+    }
+  }
 }
 
 std::vector<const FabricPort*> rails_of(const std::vector<FabricPort>& machine, const FabricPort& port) {

@@ -5,6 +5,7 @@
 // missing rail, beside eight it may belong to another network. Thread safety: pure functions.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,10 +34,22 @@ struct FabricPort {
   bool is_down() const { return state == "down" || (state.empty() && (wire == "polling" || wire == "disabled")); }
 };
 
+bool is_infiniband(const FabricPort& port);
+
 std::vector<FabricPort> fabric_ports(const FactRecord& facts);
 
 // The ports of a listing, by machine.
 std::vector<std::vector<FabricPort>> ports_by_machine(const FactRecord& facts);
+
+// One machine of a listing.
+struct PortListing {
+  const Seen* seen = nullptr;
+  std::string node;
+  const std::vector<FabricPort>* ports = nullptr;
+};
+
+// Every machine of every listing. Of a node that has two listings the first counts.
+void each_port_listing(const Observed& observed, const std::function<void(const PortListing&)>& visit);
 
 // Ports of the same adapter type and link layer as `port`, itself among them.
 std::vector<const FabricPort*> rails_of(const std::vector<FabricPort>& machine, const FabricPort& port);

@@ -41,6 +41,8 @@ std::optional<double> gpus_of_job(const Observed& observed, const Seen& seen) {
   return observed.gpus_beside(seen);
 }
 
+std::string setting_words(const Setting& setting) { return setting.name + "=" + setting.value; }
+
 std::vector<Setting> settings_of(const FactRecord& facts) {
   std::vector<Setting> settings;
   for (const char* const source : {"env", "shell_env", "environment"}) {

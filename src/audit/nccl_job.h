@@ -29,6 +29,7 @@ struct Setting {
   std::int64_t line = 0;
   bool seen_by_nccl = true;  // false: it stands in a command around the log
 };
+std::string setting_words(const Setting& setting);  // "NCCL_IB_DISABLE=1"
 std::vector<Setting> settings_of(const FactRecord& facts);
 std::optional<Setting> setting_of(const FactRecord& facts, std::string_view name);
 bool is_set_to_one(const FactRecord& facts, std::string_view name);

@@ -180,8 +180,11 @@ void known_messages(const Rule& rule, const Observed& observed, std::vector<Find
     const std::string_view text = meant.front()->text("message");
     const Advice advice = advice_of(rule.id, text);
     const std::string host = host_of_message(*meant.front(), seen);
+    // The end of a job shows it to every rank that is late.
+    const bool closing = contains(text, "shutting down");
     Finding finding =
-        make_finding(rule, advice.severity, hosts > 1 || host.empty() ? job_of(seen) : Subject{"node", host, host},
+        make_finding(rule, closing ? FindingSeverity::kLow : advice.severity,
+                     hosts > 1 || host.empty() ? job_of(seen) : Subject{"node", host, host},
                      fmt::format("{}{}{}: {}", known->title, hosts > 1 || host.empty() ? "" : " on " + host,
                                  count > 1 ? fmt::format(" ({:g} times)", count) : "", text.substr(0, 120)));
     finding.cause = advice.cause;
@@ -193,7 +196,7 @@ void known_messages(const Rule& rule, const Observed& observed, std::vector<Find
     for (const char* const explained : advice.explains) {
       if (explained != nullptr) finding.consequences.emplace_back(explained);
     }
-    if (advice.severity == FindingSeverity::kHigh) {
+    if (finding.severity == FindingSeverity::kHigh) {
       if (const std::optional<double> gpus = gpus_of_job(observed, seen)) {
         finding.loss = whole_gpus_lost(*gpus, "ranks of the job, while it does not run");
       } else {
@@ -324,6 +327,9 @@ void version_mismatch(const Rule& rule, const Observed& observed, std::vector<Fi
   for (const Seen& seen : observed.of_format("NCCL_DEBUG log")) {
     const FactRecord* const versions = seen.facts->find_record("nccl_versions");
     if (versions == nullptr || versions->members().size() < 2) continue;
+    std::set<std::string> bases;  // "2.21.5" of "2.21.5+cuda12.4"
+    for (const auto& [name, count] : versions->members()) bases.insert(name.substr(0, name.find('+')));
+    if (bases.size() < 2) continue;
     std::vector<std::string> names;
     Finding finding = make_finding(rule, FindingSeverity::kMedium, job_of(seen), "");
     for (const auto& [name, count] : versions->members()) {
@@ -388,32 +394,6 @@ void init_slow(const Rule& rule, const Observed& observed, std::vector<Finding>&
   }
 }
 
-void settings_differ(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
-  for (const Seen& seen : observed.of_format("NCCL_DEBUG log")) {
-    std::vector<std::string> names;
-    Finding finding = make_finding(rule, FindingSeverity::kLow, job_of(seen), "");
-    for (const FactRecord* const one : records_of(*seen.facts, "env_differs")) {
-      const std::string name(one->text("name"));
-      // These may differ with the machine; algorithms and protocols may not.
-      const bool harmless = contains(name, "DEBUG") || contains(name, "TOPO") || contains(name, "SOCKET_IFNAME");
-      const bool fatal = name == "NCCL_ALGO" || name == "NCCL_PROTO" || contains(name, "NCHANNELS") ||
-                         contains(name, "BUFFSIZE") || contains(name, "NTHREADS");
-      if (harmless) continue;
-      if (fatal) finding.severity = FindingSeverity::kMedium;
-      names.push_back(name);
-      finding.evidence.push_back(
-          evidence_of(seen, one->line,
-                      fmt::format("{} is {} and {}", name, one->text("value"), list_names(texts_of(*one, "others")))));
-    }
-    if (names.empty()) continue;
-    finding.title = fmt::format("{} differ{} between ranks", list_names(names), names.size() == 1 ? "s" : "");
-    finding.cause = "Ranks that plan differently use other channels or protocols: slow at best, a hang at worst.";
-    finding.confidence = 0.7;
-    finding.fix = {"set it the same on all nodes: mpirun -x, srun --export, or the image; look for /etc/nccl.conf"};
-    findings.push_back(std::move(finding));
-  }
-}
-
 constexpr const char* kTroubleshooting = "docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html";
 
 constexpr Rule kRules[] = {
@@ -427,8 +407,6 @@ constexpr Rule kRules[] = {
      kTroubleshooting, init_incomplete},
     {"nccl.init-slow", "A slow start", "Minutes of a whole job at every start and every restart.", kTroubleshooting,
      init_slow},
-    {"nccl.setting-differs", "Settings that differ between ranks", "All ranks must plan alike.", kTroubleshooting,
-     settings_differ},
     {"nccl.port-event", "An event of the port during the job", "The adapter says that its port or itself failed.",
      kTroubleshooting, known_messages},
     {"nccl.memlock", "Memory cannot be registered", "RDMA needs locked memory.", kTroubleshooting, known_messages},

@@ -9,8 +9,11 @@
 namespace tare {
 
 std::span<const Rule> network_port_rules();
+std::span<const Rule> network_port_setting_rules();
 std::span<const Rule> network_link_rules();
 std::span<const Rule> network_transport_rules();
+std::span<const Rule> network_setting_rules();
+std::span<const Rule> network_nic_rules();
 std::span<const Rule> network_topology_rules();
 std::span<const Rule> network_message_rules();
 

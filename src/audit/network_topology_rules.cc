@@ -15,6 +15,8 @@ namespace {
 // NCCL counts PCIe 3.0 x16 as 12 GB/s and a 100 Gb/s NIC as 12.5: below this share it is another generation.
 constexpr double kPathShare = 0.8;
 
+constexpr double kVirtualShare = 0.1;
+
 struct NicPath {
   std::string name;
   double nic_gb_per_s = 0, path_gb_per_s = 0;
@@ -24,26 +26,26 @@ struct NicPath {
 
 std::vector<NicPath> paths_of_tree(const FactRecord& facts) {
   std::map<std::string, const FactRecord*> nodes;
-  double gpu = 0;
+  double gpu = 0, gpus = 0, nets = 0;
   for (const FactRecord* const node : records_of(facts, "topology")) {
-    nodes.emplace(std::string(node->text("node")), node);
-    if (node->text("type") == "GPU" && node->text("link") == "PCI") {
-      gpu = std::max(gpu, node->number("bw_gb_per_s").value_or(0));
-    }
+    if (!nodes.emplace(std::string(node->text("node")), node).second) continue;
+    nets += node->text("type") == "NET" ? 1 : 0;
+    if (node->text("type") != "GPU" || node->text("link") != "PCI") continue;
+    gpu = std::max(gpu, node->number("bw_gb_per_s").value_or(0));
+    gpus += 1;
   }
+  // Several GPUs may fill one NIC between them.
+  const double of_gpus = gpu * std::max(1.0, nets > 0 ? gpus / nets : 1.0);
   std::vector<NicPath> paths;
-  for (const FactRecord* const node : records_of(facts, "topology")) {
+  for (const auto& [name, node] : nodes) {
     if (node->text("type") != "NET") continue;
     const auto nic = nodes.find(std::string(node->text("parent")));
     if (nic == nodes.end() || nic->second->text("link") != "PCI") continue;
     const double own = nic->second->number("bw_gb_per_s").value_or(0);
-    const double path = gpu > 0 ? std::min(own, gpu) : own;
     const double rate = node->number("bw_gb_per_s").value_or(0);
-    if (own > 0 && rate > 0) {
-      paths.push_back(
-          {std::string(node->text("node")), rate, path, nic->second->line,
-           fmt::format("{} by PCI[{:g}], {} NET[{:g}]", nic->second->text("node"), own, node->text("node"), rate)});
-    }
+    if (own <= 0 || rate <= 0) continue;
+    paths.push_back({name, rate, gpu > 0 ? std::min(own, of_gpus) : own, nic->second->line,
+                     fmt::format("{} by PCI[{:g}], {} NET[{:g}]", nic->first, own, name, rate)});
   }
   return paths;
 }
@@ -56,13 +58,12 @@ double pcie_gb_per_s(const FactRecord& device) {
 }
 
 std::vector<NicPath> paths_of_xml(const FactRecord& facts) {
-  std::map<std::string, int> ports_of_bus;
-  for (const FactRecord* const nic : records_of(facts, "nics")) ++ports_of_bus[std::string(nic->text("bus_id"))];
   std::vector<NicPath> paths;
   for (const FactRecord* const nic : records_of(facts, "nics")) {
     const double pcie = pcie_gb_per_s(*nic);
     const double rate = nic->number("speed_gbit_per_s").value_or(0) / 8;
-    if (pcie <= 0 || rate <= 0) continue;
+    // Virtual functions show 2.5 GT/s x1 or the like: that is not their link.
+    if (pcie <= kVirtualShare * rate || rate <= 0) continue;
     paths.push_back({std::string(nic->text("name")), rate, pcie, nic->line,
                      fmt::format("{}: {} x{}, {:g} Gb/s", nic->text("name"), nic->text("link_speed"),
                                  nic->integer("link_width").value_or(0), rate * 8)});

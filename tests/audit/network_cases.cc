@@ -137,7 +137,7 @@ std::vector<RuleCase> port_cases() {
        {{"ibstat.txt", rails_text(4, {down("mlx5_4", "Polling"), down("mlx5_5", "Polling"), down("mlx5_6", "Polling"),
                                       down("mlx5_7", "Polling")})}},
        true,
-       Severity::kLow,
+       Severity::kMedium,
        "mlx5_4, mlx5_5, mlx5_6, mlx5_7",
        "4 of 8"},
       {"network.port-down", "AllUp", {{"ibstat.txt", rails_text(8, {})}}, false},
@@ -415,6 +415,35 @@ std::vector<RuleCase> transport_cases() {
   };
 }
 
+std::vector<RuleCase> cross_cases() {
+  const std::string log = on("w4", "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB ; OOB eth0:10.9.9.4<0>") +
+                          on("w5", "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB ; OOB eth0:10.9.9.5<0>");
+  std::string arrows, all_up;
+  for (int i = 0; i < 8; ++i) {
+    const std::string name = "mlx5_" + std::to_string(i) + " port 1 ==> ens" + std::to_string(i) + "np0 ";
+    arrows += name + (i == 5 ? "(Down)\n" : "(Up)\n");
+    all_up += name + "(Up)\n";
+  }
+  return {
+      {"nccl.rails-unused",
+       "TwoOfFourInOneFolder",
+       {{"w4/ibstat.txt", rails_text(4, {})}, {"w4/n.log", log}},
+       true,
+       Severity::kMedium,
+       "w4",
+       "2 of 4 active ports"},
+      {"nccl.rails-unused", "All", {{"w4/ibstat.txt", rails_text(2, {})}, {"w4/n.log", log}}, false},
+      {"network.roce-netdev-down", "OneOfEight", {{"i.txt", arrows}}, true, Severity::kMedium, "mlx5_5", "7 of 8"},
+      {"network.roce-netdev-down", "AllUp", {{"i.txt", all_up}}, false},
+      {"network.roce-netdev-down",
+       "InfinibandIsNot",
+       {{"i.txt",
+         "mlx5_0 port 1 ==> ib0 (Down)\nmlx5_1 port 1 ==> ib1 (Up)\nmlx5_2 port 1 ==> ib2 (Up)\n"
+         "mlx5_3 port 1 ==> ib3 (Up)\n"}},
+       false},
+  };
+}
+
 std::vector<RuleCase> topology_of_nccl_cases() {
   return {
       {"nccl.pcie-below-nic",
@@ -635,7 +664,8 @@ std::vector<RuleCase> message_cases() {
 std::span<const RuleCase> network_cases() {
   static const std::vector<RuleCase> cases = [] {
     std::vector<RuleCase> all;
-    for (const auto subject : {port_cases, link_cases, transport_cases, topology_of_nccl_cases, message_cases}) {
+    for (const auto subject :
+         {port_cases, link_cases, transport_cases, cross_cases, topology_of_nccl_cases, message_cases}) {
       for (RuleCase& one : subject()) all.push_back(std::move(one));
     }
     return all;
