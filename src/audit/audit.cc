@@ -108,20 +108,33 @@ std::optional<Range> usual_price_usd_per_gpu_h(const Catalog& catalog, const std
   return Range{at(0.25), at(0.5), at(0.75)};
 }
 
+namespace {
+
+// Where a finding is at home: its node or nodes, else the file it is seen in.
+std::vector<std::string> places_of(const Finding& finding) {
+  std::vector<std::string> places;
+  if (!finding.subject.node.empty()) places.push_back("node " + finding.subject.node);
+  for (const std::string& node : finding.nodes) places.push_back("node " + node);
+  if (places.empty() && !finding.evidence.empty()) places.push_back("file " + finding.evidence.front().file);
+  return places;
+}
+
+}  // namespace
+
 void group_findings(std::vector<Finding>& findings) {
   std::unordered_map<std::string, std::vector<std::size_t>> by_place;
-  const auto place_of = [](const Finding& finding) {
-    if (!finding.subject.node.empty()) return "node " + finding.subject.node;
-    return "file " + (finding.evidence.empty() ? std::string() : finding.evidence.front().file);
-  };
-  for (std::size_t i = 0; i < findings.size(); ++i) by_place[place_of(findings[i])].push_back(i);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    for (const std::string& place : places_of(findings[i])) by_place[place].push_back(i);
+  }
   for (std::size_t cause = 0; cause < findings.size(); ++cause) {
     const std::vector<std::string>& explains = findings[cause].consequences;
     if (explains.empty() || findings[cause].caused_by >= 0) continue;
-    for (const std::size_t other : by_place[place_of(findings[cause])]) {
-      if (other == cause || findings[other].caused_by >= 0) continue;
-      if (std::find(explains.begin(), explains.end(), findings[other].rule_id) == explains.end()) continue;
-      findings[other].caused_by = static_cast<int>(cause);
+    for (const std::string& place : places_of(findings[cause])) {
+      for (const std::size_t other : by_place[place]) {
+        if (other == cause || findings[other].caused_by >= 0) continue;
+        if (std::find(explains.begin(), explains.end(), findings[other].rule_id) == explains.end()) continue;
+        findings[other].caused_by = static_cast<int>(cause);
+      }
     }
   }
   // A consequence of a consequence stands under the first cause.

@@ -59,6 +59,7 @@ struct Finding {
   std::vector<std::string> fix;           // commands or steps
   std::vector<std::string> references;    // the rule's: public threads and manuals (make_finding)
   std::vector<std::string> consequences;  // rule ids that this one explains on the same node
+  std::vector<std::string> nodes;         // that it spans, where they are several: a cause on any of them explains it
   int caused_by = -1;                     // index of the finding that explains this one; set by group_findings
 };
 

@@ -17,7 +17,7 @@ constexpr double kIdleShare_low = 0.05;
 constexpr double kFreeShare_medium = 0.30;  // RSC's and PAI's clusters stand at 15 to 20 % unallocated
 constexpr double kFreeShare_low = 0.10;
 constexpr double kLowUse = 0.30;
-constexpr double kFewHours_ratio = 0.9;    // of the time that the node seen longest is seen
+constexpr double kFewHours_ratio = 0.9;  // of the time that the node seen longest is seen
 
 bool is_server(const Seen& seen) { return seen.format->name == "Prometheus server"; }
 
