@@ -19,7 +19,7 @@ const FactRecord& item(const FactRecord& facts, std::string_view list, std::size
 std::string padded(std::string line) { return line.append(LineStream::kPadding, '9'); }
 
 TEST(FieldScan, NumbersAreThoseOfFromChars) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const auto whole = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000'000);
     const auto digits = static_cast<std::size_t>(*rc::gen::inRange(1, 16));
     const auto decimals = static_cast<std::size_t>(*rc::gen::inRange(0, 9));
@@ -36,8 +36,9 @@ TEST(FieldScan, NumbersAreThoseOfFromChars) {
     std::from_chars(number.data(), number.data() + number.size(), expected);
     if (scan.odd_count() == 0) RC_ASSERT(values[1] == expected);
     RC_ASSERT(values[2] == 7.0);
-    RC_ASSERT(scan.odd_count() == 0 || digits + decimals > 15);
-  });
+    // What the scan leaves to others: over 15 digits, and over 8 before a point.
+    RC_ASSERT(scan.odd_count() == 0 || digits + decimals > 15 || (decimals > 0 && digits > 8));
+  }));
 }
 
 TEST(FieldScan, WhatIsNoPlainNumberIsOdd) {
