@@ -157,6 +157,18 @@ TEST(Modules, ATypeNameIsDefinedInOneHeader) {
 
 // The checker itself, on a table small enough to see through.
 //   base <- catalog <- perf <- cost, with report beside them
+// rapidcheck says in its return value that a property failed.
+TEST(Tests, APropertysVerdictIsLookedAt) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(TARE_SOURCE_DIR) / "tests")) {
+    if (entry.path().extension() != ".cc" || entry.path().filename() == "include_test.cc") continue;
+    const std::string text = read(entry.path());
+    for (std::size_t at = text.find("rc::check("); at < text.size(); at = text.find("rc::check(", at + 1)) {
+      const bool looked_at = at >= 12 && text.compare(at - 12, 12, "EXPECT_TRUE(") == 0;
+      EXPECT_TRUE(looked_at || (at >= 12 && text.compare(at - 12, 12, "ASSERT_TRUE(") == 0)) << entry.path();
+    }
+  }
+}
+
 TEST(Checker, ClosesTheTableTransitively) {
   const Table table = parse_table(
       "set(TARE_MODULES\n  # words\n  \"base:\"\n  \"catalog: base\"\n  \"perf: catalog\"\n  \"cost: perf\"\n)\n");
