@@ -87,6 +87,7 @@ Finding host_finding(const Rule& rule, const CopySeen& copy, const FactRecord& t
   const bool all = slow.size() == of;
   const bool far = !all && slow.size() * 3 >= of;  // as many as hang on another socket
   std::vector<std::string> names;
+  names.reserve(slow.size());
   for (const Cell& cell : slow) names.push_back(fmt::format("GPU{}", cell.column));
   const Cell& worst =
       *std::min_element(slow.begin(), slow.end(), [](const Cell& a, const Cell& b) { return a.value < b.value; });

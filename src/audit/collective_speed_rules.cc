@@ -223,6 +223,7 @@ void slow_alone(const Rule& rule, const Observed& observed, const std::vector<Be
     }
     if (best.size() < 3) continue;
     std::vector<double> values;
+    values.reserve(best.size());
     for (const auto& [host, run] : best) values.push_back(run->peak()->busbw_gb_per_s);
     const double usual = median(values);
     for (const auto& [host, run] : best) {

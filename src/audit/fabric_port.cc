@@ -33,6 +33,16 @@ std::int64_t line_of(const FactRecord& record, const char* name) {
   return fact != nullptr && fact->line > 0 ? fact->line : record.line;
 }
 
+// Both functions of a card differ in one place of their names: "ens1f0np0" and "ens1f1np1", "rocep1s0f0" and
+// "rocep1s0f1". What stands before it names the card; empty where the name has no function.
+std::string card_in_name(std::string_view name) {
+  const std::size_t port = name.rfind("np");
+  if (port != std::string_view::npos && port > 0) name = name.substr(0, port);
+  const std::size_t function = name.rfind('f');
+  const bool named = function != std::string_view::npos && function > 3 && name.size() == function + 2;
+  return named && to_integer(name.substr(function + 1)) ? std::string(name.substr(0, function)) : std::string();
+}
+
 FabricPort port_of(const FactRecord& device, const FactRecord& port, bool several) {
   FabricPort one;
   one.machine = first_of(device, {"source", "machine"});
@@ -42,6 +52,8 @@ FabricPort port_of(const FactRecord& device, const FactRecord& port, bool severa
   one.type = first_of(device, {"ca_type", "vendor_part_id", "part"});
   one.card = std::string(device.text("system_image_guid").empty() ? device.text("sys_image_guid")
                                                                   : device.text("system_image_guid"));
+  if (one.card.empty()) one.card = card_in_name(port.text("netdev"));
+  if (one.card.empty()) one.card = card_in_name(one.device);
   one.layer = std::string(port.text("link_layer"));
   one.state = port_state(port.text(port.has("state") ? "state" : "port_state"));
   if (one.state == "initializing") one.state = "init";

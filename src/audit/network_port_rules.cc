@@ -199,8 +199,8 @@ void unused_port(const Rule& rule, const Observed& observed, std::vector<Finding
     const auto up = static_cast<std::size_t>(std::count_if(machine.ports->begin(), machine.ports->end(),
                                                            [](const FabricPort& port) { return port.is_active(); }));
     if (machine.node.empty()) finding.subject = {"nic", list_names(names), ""};
-    finding.title = fmt::format("{} {} down and unused by the look of it; the {} others are up", list_names(names),
-                                names.size() == 1 ? "is" : "are", up);
+    finding.title = fmt::format("{} {} down and unused by the look of it; {} of {} ports are up", list_names(names),
+                                names.size() == 1 ? "is" : "are", up, machine.ports->size());
     finding.cause =
         "Of another kind or slower than the ports that are up, or the second port of its card: no rail of the fabric.";
     finding.confidence = 0.8;

@@ -79,6 +79,7 @@ void pcie_below_nic(const Rule& rule, const Observed& observed, std::vector<Find
     std::erase_if(paths, [](const NicPath& path) { return path.path_gb_per_s >= kPathShare * path.nic_gb_per_s; });
     if (paths.empty()) continue;
     std::vector<std::string> names;
+    names.reserve(paths.size());
     for (const NicPath& path : paths) names.push_back(path.name);
     const NicPath& worst = *std::min_element(paths.begin(), paths.end(), [](const NicPath& a, const NicPath& b) {
       return a.path_gb_per_s / a.nic_gb_per_s < b.path_gb_per_s / b.nic_gb_per_s;

@@ -212,6 +212,11 @@ void gdrdma_in_use(const Rule& rule, const Observed& observed, std::vector<Findi
   }
 }
 
+// "SHM/direct/direct", of old versions "direct shared memory".
+bool is_through_host(std::string_view transport) {
+  return transport.starts_with("SHM") || contains(transport, "shared memory");
+}
+
 // Pairs of GPUs on one node that talk through host memory.
 void shared_memory(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   for (const Seen& seen : observed.of_format("NCCL_DEBUG log")) {
@@ -219,7 +224,7 @@ void shared_memory(const Rule& rule, const Observed& observed, std::vector<Findi
     if (transports == nullptr) continue;
     double shm = 0, direct = 0;
     for (const auto& [name, count] : transports->members()) {
-      if (name.starts_with("SHM")) shm += count.number().value_or(0);
+      if (is_through_host(name)) shm += count.number().value_or(0);
       if (name.starts_with("P2P")) direct += count.number().value_or(0);
     }
     if (shm == 0) continue;
@@ -243,7 +248,7 @@ void shared_memory(const Rule& rule, const Observed& observed, std::vector<Findi
     finding.measured = "SHM";
     finding.confidence = off || nvlink ? 0.9 : 0.7;
     for (const FactRecord* const link : records_of(*seen.facts, "links")) {
-      if (!link->text("transport").starts_with("SHM") || finding.evidence.size() >= 2) continue;
+      if (!is_through_host(link->text("transport")) || finding.evidence.size() >= 2) continue;
       finding.evidence.push_back(
           evidence_of(seen, link->line,
                       fmt::format("{} -> {} via {}", link->integer("from_rank").value_or(0),

@@ -140,6 +140,14 @@ std::vector<RuleCase> port_cases() {
        Severity::kMedium,
        "mlx5_4, mlx5_5, mlx5_6, mlx5_7",
        "4 of 8"},
+      {"network.port-down",
+       "TheOtherFunctionOfACard",
+       {{"r.txt",
+         "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens7f0np0\n"
+         "link mlx5_1/1 state DOWN physical_state DISABLED netdev ens7f1np1\n"
+         "link mlx5_2/1 state ACTIVE physical_state LINK_UP netdev ens8f0np0\n"
+         "link mlx5_4/1 state ACTIVE physical_state LINK_UP netdev ens9f0np0\n"}},
+       false},
       {"network.port-down", "AllUp", {{"ibstat.txt", rails_text(8, {})}}, false},
       {"network.port-down",
        "TheSecondPortOfACard",
@@ -369,6 +377,13 @@ std::vector<RuleCase> transport_cases() {
        {{"n.log", gpus(2, "NVIDIA A100-SXM4-80GB") + on("a1", "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct")}},
        true,
        Severity::kMedium,
+       "NCCL job",
+       "1 of 1 links"},
+      {"nccl.shared-memory",
+       "OldVersionsSayItInWords",
+       {{"n.log", on("a1", "Channel 00 : 0[0] -> 1[1] via direct shared memory")}},
+       true,
+       Severity::kLow,
        "NCCL job",
        "1 of 1 links"},
       {"nccl.shared-memory",
