@@ -22,6 +22,7 @@ constexpr std::size_t kNames = 20'000;    // kernels told apart by name
 constexpr std::size_t kNamesShown = 200;  // of them, by time
 constexpr std::size_t kCategories = 100;
 constexpr std::size_t kCollectives = 4'000;  // kept one by one
+constexpr std::size_t kGroups = 1'000;       // process groups whose collectives are counted
 constexpr std::size_t kSteps = 1'000;
 constexpr std::size_t kSpans = 4'000'000;  // for the time that kernels ran
 constexpr std::size_t kDevices = 256;
@@ -79,8 +80,8 @@ struct Event {
   std::string_view phase, category, name;
   double start = std::numeric_limits<double>::quiet_NaN();
   double duration = std::numeric_limits<double>::quiet_NaN();
-  double device = -1, stream = -1, group_size = -1, in_elements = -1, bytes = -1;
-  std::string_view collective, type, group;
+  double device = -1, stream = -1, group_size = -1, in_elements = -1, sequence = -1;
+  std::string_view collective, type, group, group_ranks;
   std::size_t at = 0;
 };
 
@@ -193,6 +194,10 @@ class TraceReader {
         cursor_.read_string(event.type);
       } else if (name == "Process Group Name") {
         cursor_.read_string(event.group);
+      } else if (name == "Process Group Ranks") {
+        cursor_.read_string(event.group_ranks);
+      } else if (name == "Seq") {
+        cursor_.read_number(event.sequence);
       } else if (name == "Group size") {
         cursor_.read_number(event.group_size);
       } else if (name == "In msg nelems") {
@@ -260,17 +265,10 @@ class TraceReader {
     const std::string_view kind = event.collective.empty() ? collective_of(name) : event.collective;
     if (Total* const total = total_of(collectives_, kind, kCategories)) total->add(event.duration, line);
     ++collective_count_;
-    if (until_next_ > 0) {
-      --until_next_;
-      return;
-    }
-    if (collective_list_.size() >= kCollectives) {
-      std::size_t kept = 0;
-      for (std::size_t i = 0; i < collective_list_.size(); i += 2)
-        collective_list_[kept++] = std::move(collective_list_[i]);
-      collective_list_.resize(kept);
-      stride_ *= 2;
-    }
+    const std::int64_t order = next_of_group(event);
+    if (order % stride_ != 0) return;
+    if (collective_list_.size() >= kCollectives) thin_collectives();
+    if (order % stride_ != 0 || collective_list_.size() >= kCollectives) return;
     FactRecord record(line);
     record.set("collective", as_text(kind));
     record.set("kernel", as_text(name.substr(0, name.find('('))));
@@ -282,8 +280,26 @@ class TraceReader {
     if (event.in_elements >= 0) set_count(record, "elements", event.in_elements);
     if (!event.type.empty()) record.set("type", as_text(event.type));
     if (!event.group.empty()) record.set("group", as_text(event.group));
+    if (!event.group_ranks.empty()) record.set("group_ranks", as_text(event.group_ranks.substr(0, 1000)));
+    if (event.sequence >= 0) set_count(record, "sequence", event.sequence);
+    record.set("order", order);
     collective_list_.push_back(Fact::of(std::move(record)));
-    until_next_ = stride_ - 1;
+  }
+
+  // Which collective of its process group this is, counted from 0.
+  std::int64_t next_of_group(const Event& event) {
+    const auto found = group_orders_.find(event.group);
+    if (found != group_orders_.end()) return found->second++;
+    if (group_orders_.size() >= kGroups) return 1;  // not kept once some are passed over
+    group_orders_.emplace(std::string(event.group), 1);
+    return 0;
+  }
+
+  // Ranks that keep different shares still keep the same ones: the multiples of the larger stride.
+  void thin_collectives() {
+    stride_ *= 2;
+    std::erase_if(collective_list_,
+                  [this](const Fact& fact) { return fact.as_record()->integer("order").value_or(0) % stride_ != 0; });
   }
 
   static void set_count(FactRecord& record, std::string_view name, double value) {
@@ -416,7 +432,8 @@ class TraceReader {
   Reading& reading_;
   Fact distributed_, devices_;
   FactRecord head_;
-  std::int64_t events_ = 0, complete_ = 0, not_told_apart_ = 0, collective_count_ = 0, stride_ = 1, until_next_ = 0;
+  std::int64_t events_ = 0, complete_ = 0, not_told_apart_ = 0, collective_count_ = 0, stride_ = 1;
+  std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>> group_orders_;
   double first_ = std::numeric_limits<double>::infinity(), last_ = -std::numeric_limits<double>::infinity();
   Totals categories_, kernels_, copies_, collectives_;
   std::map<std::int64_t, Busy> busy_;

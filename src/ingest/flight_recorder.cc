@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "ingest/json_tree.h"
 #include "ingest/scan.h"
 
@@ -12,7 +14,7 @@ namespace {
 
 constexpr std::size_t kUnfinished = 1000;
 constexpr std::size_t kGroups = 1000;
-constexpr std::size_t kKept = 2000;
+constexpr std::size_t kKept = 2000;  // the last ones: a hang stands at the end
 
 // [[4096, 1024]] -> "[4096, 1024]" and the product of all.
 std::string sizes_text(const Fact& fact, double& elements) {
@@ -54,18 +56,41 @@ class FlightReader {
     const std::vector<Fact>* const entries = dump.find_list("entries");
     if (entries == nullptr) return;
     facts.set("entry_count", static_cast<std::int64_t>(entries->size()), dump.find("entries")->line);
-    for (const Fact& entry : *entries) {
-      if (const FactRecord* const record = entry.as_record()) on_entry(*record);
+    for (std::size_t i = 0; i < entries->size(); ++i) {
+      const FactRecord* const record = (*entries)[i].as_record();
+      if (record == nullptr) continue;
+      on_entry(*record);
+      if (entries->size() - i <= kKept) kept_.push_back(Fact::of(entry_record(*record)));
     }
     write(facts);
   }
 
  private:
+  // The configuration goes by a group's name, the status by the number it has in this process: entries carry both.
+  static std::map<std::string, std::string> numbers_by_name(const FactRecord& dump) {
+    std::map<std::string, std::string> numbers;
+    const std::vector<Fact>* const entries = dump.find_list("entries");
+    if (entries == nullptr) return numbers;
+    for (const Fact& fact : *entries) {
+      const FactRecord* const entry = fact.as_record();
+      if (entry == nullptr || numbers.size() >= kGroups) continue;
+      const std::vector<Fact>* const group = entry->find_list("process_group");
+      const std::optional<std::int64_t> number = entry->integer("pg_id");
+      if (group == nullptr || group->empty() || !number) continue;
+      const Fact& name = group->front();
+      const std::optional<double> numeric = name.number();
+      const std::string text = numeric ? fmt::format("{:.0f}", *numeric) : std::string(name.text());
+      numbers.emplace(text, std::to_string(*number));
+    }
+    return numbers;
+  }
+
   void read_groups(const FactRecord& dump, FactRecord& facts) {
     const FactRecord* const config = dump.find_record("pg_config");
     const FactRecord* const status = dump.find_record("pg_status");
     if (config == nullptr && status == nullptr) return;
     const FactRecord& names = config == nullptr ? *status : *config;
+    const std::map<std::string, std::string> numbers = numbers_by_name(dump);
     for (const auto& [id, fact] : names.members()) {
       if (facts.list("process_groups").size() >= kGroups) break;
       FactRecord& group = facts.append("process_groups", fact.line);
@@ -75,14 +100,19 @@ class FlightReader {
           if (const Fact* const member = one->find(name)) group.set(name, *member);
         }
       }
-      const FactRecord* const state = status == nullptr ? nullptr : status->find_record(id);
+      const auto number = numbers.find(id);
+      const bool by_number = config != nullptr && number != numbers.end();
+      const FactRecord* const state =
+          status == nullptr ? nullptr : status->find_record(by_number ? number->second : id);
       if (state == nullptr) continue;
       for (const char* const name :
            {"last_enqueued_collective", "last_started_collective", "last_completed_collective"}) {
-        if (const Fact* const member = state->find(name)) group.set(name, *member);
+        if (const Fact* const member = state->find(name)) {
+          group.set(name, member->text().empty() ? *member : Fact::parsed(member->text(), member->line));
+        }
       }
-      const auto enqueued = state->integer("last_enqueued_collective");
-      const auto completed = state->integer("last_completed_collective");
+      const auto enqueued = group.integer("last_enqueued_collective");
+      const auto completed = group.integer("last_completed_collective");
       if (enqueued && completed && *enqueued < (1LL << 60) && *completed > -(1LL << 60)) {
         group.set("outstanding", *enqueued - *completed);
       }
@@ -145,7 +175,6 @@ class FlightReader {
       ++unfinished_count_;
       if (unfinished_.size() < kUnfinished) unfinished_.push_back(Fact::of(entry_record(entry)));
     }
-    if (kept_.size() < kKept) kept_.push_back(Fact::of(entry_record(entry)));
   }
 
   void write(FactRecord& facts) {

@@ -30,7 +30,7 @@ class DocumentReader {
     StepSeries& series = steps_.series();
     for (std::size_t i = 0; i < kStepFields; ++i) series.units[i] = default_unit(static_cast<StepField>(i));
     for (const StepField field : {StepField::kStepTime, StepField::kElapsed, StepField::kDataTime,
-                                  StepField::kUpdateTime, StepField::kAverageStepTime}) {
+                                  StepField::kUpdateTime, StepField::kCommTime, StepField::kAverageStepTime}) {
       series.units[index_of(field)] = {"s", 1};
     }
   }

@@ -23,6 +23,7 @@ constexpr StepSlot kAverage = slot_of(StepField::kAverageStepTime);
 constexpr StepSlot kElapsed = slot_of(StepField::kElapsed);
 constexpr StepSlot kData = slot_of(StepField::kDataTime);
 constexpr StepSlot kUpdate = slot_of(StepField::kUpdateTime);
+constexpr StepSlot kComm = slot_of(StepField::kCommTime);
 constexpr StepSlot kTokens = slot_of(StepField::kTokensPerS);
 constexpr StepSlot kTokensGpu = slot_of(StepField::kTokensPerSPerGpu);
 constexpr StepSlot kSamples = slot_of(StepField::kSamplesPerS);
@@ -234,6 +235,26 @@ constexpr StepKey kKeys[] = {
     key("updts", kUpdate, kS),
     key("updatetime", kUpdate),
     key("updates", kUpdate, kS),
+    key("allreducetime", kComm),
+    key("allreducetimems", kComm, kMs),
+    key("allreducetimes", kComm, kS),
+    key("allreducems", kComm, kMs),
+    key("gradsynctime", kComm),
+    key("gradsynctimems", kComm, kMs),
+    key("gradsynctimes", kComm, kS),
+    key("gradsyncms", kComm, kMs),
+    key("commtime", kComm),
+    key("commtimems", kComm, kMs),
+    key("commtimes", kComm, kS),
+    key("commms", kComm, kMs),
+    key("communicationtime", kComm),
+    key("communicationtimems", kComm, kMs),
+    key("communicationtimes", kComm, kS),
+    key("communicationms", kComm, kMs),
+    key("synctime", kComm),
+    key("synctimems", kComm, kMs),
+    key("synctimes", kComm, kS),
+    key("syncms", kComm, kMs),
 
     key("tokenspersecond", kTokens),
     key("tokenspersec", kTokens),

@@ -12,6 +12,7 @@ constexpr std::array<std::string_view, kStepFields> kNames = {"step_time",
                                                               "elapsed",
                                                               "data_time",
                                                               "update_time",
+                                                              "comm_time",
                                                               "tokens_per_s",
                                                               "tokens_per_s_per_gpu",
                                                               "samples_per_s",
@@ -37,9 +38,9 @@ constexpr std::array<std::string_view, kStepFields> kNames = {"step_time",
 constexpr std::uint32_t bit_of(StepField field) { return 1u << index_of(field); }
 constexpr std::uint32_t kWithQuantiles =
     bit_of(StepField::kStepTime) | bit_of(StepField::kDataTime) | bit_of(StepField::kUpdateTime) |
-    bit_of(StepField::kTokensPerS) | bit_of(StepField::kTokensPerSPerGpu) | bit_of(StepField::kSamplesPerS) |
-    bit_of(StepField::kStepsPerS) | bit_of(StepField::kTflopsPerGpu) | bit_of(StepField::kMfu) |
-    bit_of(StepField::kLoss) | bit_of(StepField::kGradNorm);
+    bit_of(StepField::kCommTime) | bit_of(StepField::kTokensPerS) | bit_of(StepField::kTokensPerSPerGpu) |
+    bit_of(StepField::kSamplesPerS) | bit_of(StepField::kStepsPerS) | bit_of(StepField::kTflopsPerGpu) |
+    bit_of(StepField::kMfu) | bit_of(StepField::kLoss) | bit_of(StepField::kGradNorm);
 
 // Positive values in 128 buckets per power of two: the middle of one is within 0.4 % of all in it.
 class Histogram {

@@ -30,6 +30,7 @@ enum class StepField : std::uint8_t {
   kElapsed,          // since the start of the run
   kDataTime,         // waiting for input
   kUpdateTime,       // the step without that
+  kCommTime,         // in collectives, as this rank sees it: its waits are part of it
   kTokensPerS,       // of the whole job, or unstated: see StepSeries::scope
   kTokensPerSPerGpu,
   kSamplesPerS,

@@ -218,6 +218,7 @@ UnitClass class_of(StepField field) {
     case StepField::kElapsed:
     case StepField::kDataTime:
     case StepField::kUpdateTime:
+    case StepField::kCommTime:
       return UnitClass::kTime;
     case StepField::kMemoryAllocated:
     case StepField::kMemoryPeak:

@@ -16,6 +16,7 @@ namespace tare {
 namespace {
 
 constexpr std::size_t kLongestLine = 64u << 10;  // what is understood of one
+constexpr std::size_t kRankTimes = 64;           // in collectives, of each rank
 constexpr std::size_t kTemplates = 12;
 constexpr std::size_t kTracks = 6;
 constexpr std::size_t kRanksKept = 1024;
@@ -241,7 +242,7 @@ bool TrainingLogReader::on_body(std::string_view text, std::size_t offset, const
                                 Reading& reading) {
   const std::string_view trimmed = trim(text);
   if (trimmed.empty()) return false;
-  if (timers_.on_line(text, line.number)) {
+  if (timers_.on_line(text, line.number, rank)) {
     if (contains(text, "log_dist")) hints_.try_emplace("DeepSpeed", line.number);
     return true;
   }
@@ -799,6 +800,7 @@ void TrainingLogReader::finish_run(StepSeries& series) {
 void TrainingLogReader::add_ranks(FactRecord& facts, std::vector<StepSeries>& all) const {
   if (all.size() < 2) return;
   for (const StepSeries& series : all) {
+    if (series.row_count == 0) continue;
     FactRecord& record = facts.append("ranks", series.rows.empty() ? 0 : series.rows.front().line);
     if (series.rank >= 0) record.set("rank", series.rank);
     record.set("step_count", series.row_count);
@@ -813,6 +815,15 @@ void TrainingLogReader::add_ranks(FactRecord& facts, std::vector<StepSeries>& al
       record.set(name + "_median", summary.median);
       record.set(name + "_max", summary.max);
     }
+    if (!series.has(StepField::kCommTime)) continue;
+    std::vector<Fact> times;
+    for (const StepRow& row : series.rows) {
+      if (times.size() >= kRankTimes) break;
+      const bool printed = series.unit(StepField::kCommTime).suffix == "ms";
+      const double ms = printed ? row[StepField::kCommTime] : series.base(row, StepField::kCommTime) * 1e3;
+      if (!std::isnan(ms)) times.push_back(Fact::of(ms));
+    }
+    record.set("comm_times_ms", Fact::of(std::move(times)));
   }
 }
 

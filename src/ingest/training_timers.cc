@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kTimers = 256;
 constexpr std::size_t kRows = 512;
 constexpr std::int64_t kRanks = 16'384;
+constexpr std::size_t kRankTimers = 50'000;  // timers times ranks
+constexpr std::size_t kRankValues = 64;      // of each, kept one by one
 
 // "backward-params-all-reduce" -> "backward_params_all_reduce".
 std::string snake_case(std::string_view name) {
@@ -44,8 +46,8 @@ std::optional<int> rank_in(std::string_view text, std::string_view marker) {
   const std::size_t at = text.rfind(marker);
   if (at == std::string_view::npos) return std::nullopt;
   double value = 0;
-  const char* const from = text.data() + at + marker.size();
-  if (parse_number(from, text.data() + text.size(), value) == nullptr || !(value >= 0) || value > 1e7) {
+  const std::string_view number = trim(text.substr(at + marker.size()));
+  if (parse_number(number.data(), number.data() + number.size(), value) == nullptr || !(value >= 0) || value > 1e7) {
     return std::nullopt;
   }
   return static_cast<int>(value);
@@ -150,7 +152,37 @@ bool TrainingTimers::on_across_ranks(std::string_view line, std::int64_t number)
   return true;
 }
 
-bool TrainingTimers::on_line(std::string_view line, std::int64_t number) {
+// "  all-grads-sync:", then "     rank  0: 51.20" for each rank; what stands before the number may have been taken for
+// the line's prefix.
+bool TrainingTimers::on_each_rank(std::string_view line, std::int64_t number, int prefix_rank) {
+  const std::string_view text = trim(line);
+  if (text.ends_with(':') && text.size() > 1 && text.size() < 100 && text.find(' ') == std::string_view::npos) {
+    each_rank_timer_ = timer_named(text.substr(0, text.size() - 1), number);
+    return true;
+  }
+  std::optional<int> rank;
+  if (prefix_rank >= 0) rank = prefix_rank;
+  std::string_view printed = text;
+  if (const std::size_t at = text.find("rank "); at != std::string_view::npos) {
+    rank = rank_in(text, "rank ");
+    const std::size_t colon = text.find(':', at);
+    printed = colon == std::string_view::npos ? std::string_view() : trim(text.substr(colon + 1));
+  }
+  if (!rank || *rank >= kRanks || each_rank_timer_ >= timers_.size()) return false;
+  double value = 0;
+  if (parse_number(printed.data(), printed.data() + printed.size(), value) == nullptr) return false;
+  count(each_rank_timer_, value);
+  ++lines_;
+  const std::pair key(each_rank_timer_, *rank);
+  if (rank_timers_.size() >= kRankTimers && !rank_timers_.contains(key)) return true;
+  RankTimer& timer = rank_timers_[key];
+  if (timer.count++ == 0) timer.line = number;
+  timer.sum += value;
+  if (timer.values.size() < kRankValues) timer.values.push_back(value);
+  return true;
+}
+
+bool TrainingTimers::on_line(std::string_view line, std::int64_t number, int rank) {
   if (const std::size_t at = line.find("time (ms)"); at != std::string_view::npos) {
     across_ranks_ = false;
     const std::string_view rest = trim(line.substr(at + 9));
@@ -159,7 +191,18 @@ bool TrainingTimers::on_line(std::string_view line, std::int64_t number) {
   }
   if (contains(line, "time across ranks (ms)")) {
     across_ranks_ = true;
+    each_rank_ = false;
     return true;
+  }
+  if (contains(line, "times across ranks (ms)")) {
+    each_rank_ = true;
+    each_rank_timer_ = kTimers;
+    return true;
+  }
+  if (each_rank_) {
+    if (trim(line).empty()) return true;
+    each_rank_ = on_each_rank(line, number, rank);
+    return each_rank_;
   }
   if (!across_ranks_) return false;
   if (trim(line).empty()) return true;
@@ -180,6 +223,17 @@ void TrainingTimers::to_facts(FactRecord& facts) const {
     record.set("max_ms", timer.max);
     record.set("last_ms", timer.last);
     if (timer.has_slowest) record.set("max_of_ranks_ms", timer.slowest);
+  }
+  for (const auto& [key, timer] : rank_timers_) {
+    FactRecord& record = facts.append("rank_timers", timer.line);
+    record.set("name", timers_[key.first].name);
+    record.set("rank", key.second);
+    record.set("count", timer.count);
+    record.set("mean_ms", timer.sum / static_cast<double>(timer.count));
+    std::vector<Fact> values;
+    values.reserve(timer.values.size());
+    for (const double value : timer.values) values.push_back(Fact::of(value));
+    record.set("values_ms", Fact::of(std::move(values)));
   }
   if (stride_ > 1) facts.set("timer_rows_thinned_to_every", stride_);
   for (const Row& row : rows_) {

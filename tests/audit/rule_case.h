@@ -39,6 +39,7 @@ std::span<const RuleCase> training_cases();
 std::span<const RuleCase> slurm_cases();
 std::span<const RuleCase> kubernetes_cases();
 std::span<const RuleCase> billing_cases();
+std::span<const RuleCase> rank_cases();
 
 // The shipped catalog, loaded once.
 const Catalog& shipped_catalog();

@@ -39,7 +39,7 @@ namespace {
 std::vector<RuleCase> all_cases() {
   std::vector<RuleCase> all;
   for (const auto family : {topology_cases, network_cases, health_cases, telemetry_cases, waste_cases, collective_cases,
-                            storage_cases, training_cases, slurm_cases, kubernetes_cases, billing_cases}) {
+                            storage_cases, training_cases, slurm_cases, kubernetes_cases, billing_cases, rank_cases}) {
     const std::span<const RuleCase> cases = family();
     all.insert(all.end(), cases.begin(), cases.end());
   }

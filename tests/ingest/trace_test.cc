@@ -55,6 +55,26 @@ TEST(Trace, AddsUpTheProfilersEvents) {
   EXPECT_EQ(collective.line, 13);
 }
 
+TEST(Trace, CountsCollectivesWithinTheirGroups) {
+  std::string text = "{\"traceEvents\": [";
+  for (int i = 0; i < 9'000; ++i) {
+    text += std::string(i > 0 ? ",\n" : "") +
+            "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel_AllGather\", \"ts\": " +
+            std::to_string(i * 10) + ", \"dur\": 4, \"args\": {\"Process Group Name\": \"" + (i % 3 == 0 ? "7" : "8") +
+            "\", \"Process Group Ranks\": \"[0, 4]\", \"Seq\": " + std::to_string(i) + "}}";
+  }
+  const FileFacts file = read_text(text + "]}", "rank0.json");
+  const FactRecord& facts = facts_of(file);
+  const std::int64_t every = facts.integer("collectives_thinned_to_every").value_or(0);
+  EXPECT_EQ(every, 4);
+  const FactRecord& third = item(facts, "collectives", 2);
+  EXPECT_EQ(third.text("group"), "8");
+  EXPECT_EQ(third.text("group_ranks"), "[0, 4]");
+  EXPECT_EQ(third.integer("order"), 4);
+  EXPECT_EQ(third.integer("sequence"), 7);
+  for (const Fact& one : *facts.find_list("collectives")) EXPECT_EQ(*one.as_record()->integer("order") % every, 0);
+}
+
 TEST(Trace, KeepsWhatStandsBeforeTheEnd) {
   const FileFacts file = read_text(kTrace.substr(0, kTrace.find("\"Collective name\"")), "cut.json");
   ASSERT_EQ(kind_of(file), "trace");
@@ -99,6 +119,19 @@ TEST(FlightRecorder, TellsWhatWasNotFinished) {
   EXPECT_EQ(waiting.integer("input_elements"), 12);
   EXPECT_EQ(waiting.line, 9);
   EXPECT_EQ(item(facts, "operations", 0).number("mean_ms"), 2.5);
+}
+
+// The status goes by the process's own number of the group, in text.
+TEST(FlightRecorder, FindsAGroupsStatusByItsNumber) {
+  const FileFacts file = read_text(
+      R"json({"version": "2.9", "pg_config": {"51": {"name": "51", "ranks": "[0, 8]"}},
+ "pg_status": {"3": {"last_enqueued_collective": "20", "last_completed_collective": "19"}},
+ "entries": [{"pg_id": 3, "process_group": ["51", "dp"], "collective_seq_id": 20, "profiling_name": "nccl:all_reduce",
+   "state": "scheduled"}]})json",
+      "nccl_trace_rank_8.json");
+  const FactRecord& group = item(facts_of(file), "process_groups", 0);
+  EXPECT_EQ(group.integer("last_enqueued_collective"), 20);
+  EXPECT_EQ(group.integer("outstanding"), 1);
 }
 
 TEST(FlightRecorder, SaysHowAPickleBecomesText) {

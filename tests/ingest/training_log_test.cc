@@ -526,6 +526,35 @@ TEST(StepSeries, ComesBackFromItsFacts) {
   EXPECT_FALSE(step_series_of(FactRecord()).has_value());
 }
 
+TEST(TrainingLog, KeepsTheTimersOfEachRank) {
+  const FileFacts file = read_text(
+      " iteration 5/ 90 | consumed samples: 80 | elapsed time per iteration (ms): 512.5 | global batch size: 16 | lm "
+      "loss: "
+      "3.5E+00 |\n"
+      "times across ranks (ms):\n"
+      "  forward-compute:\n     rank  0: 41.25\n     rank  1: 40.50\n"
+      "  all-grads-sync:\n     rank  0: 12.00\n     rank 11: 3.50\n");
+  const FactRecord& first = item(facts_of(file), "rank_timers", 0);
+  EXPECT_EQ(first.text("name"), "forward_compute");
+  EXPECT_EQ(first.integer("rank"), 0);
+  EXPECT_EQ(first.line, 4);
+  const FactRecord& last = item(facts_of(file), "rank_timers", 3);
+  EXPECT_EQ(last.integer("rank"), 11);
+  EXPECT_EQ(last.number("mean_ms"), 3.5);
+  EXPECT_EQ(file.readings.front().reading.unread_count(), 0);
+}
+
+TEST(TrainingLog, KeepsEachRanksTimeInCollectives) {
+  const FileFacts file = read_text(
+      "{\"rank\": 0, \"step\": 1, \"step_ms\": 400, \"allreduce_ms\": 52.5}\n"
+      "{\"rank\": 1, \"step\": 1, \"step_ms\": 400, \"allreduce_ms\": 29.5}\n"
+      "{\"rank\": 0, \"step\": 2, \"step_ms\": 400, \"allreduce_ms\": 53.5}\n"
+      "{\"rank\": 1, \"step\": 2, \"step_ms\": 400, \"allreduce_ms\": 29.5}\n");
+  const FactRecord& rank = item(facts_of(file), "ranks", 0);
+  ASSERT_NE(rank.find_list("comm_times_ms"), nullptr);
+  EXPECT_DOUBLE_EQ(*(*rank.find_list("comm_times_ms"))[1].number(), 53.5);
+}
+
 TEST(StepSeries, DerivesStepTimes) {
   const auto basis = [](const std::string& text) {
     const FileFacts file = read_text(text);
