@@ -20,7 +20,7 @@ Result<FormulaInput> price_at(const Finding& finding, const Observed& observed) 
   const Accelerator* const named = accelerator_named(observed.catalog(), finding.gpu);
   const Accelerator* const gpu = named != nullptr ? named : observed.accelerator_at(finding.subject.node, file);
   if (gpu == nullptr) return fail("no-price", "no file says which GPU it is: give --on");
-  const std::optional<Range> usual = usual_price_usd_per_gpu_h(observed.catalog(), gpu->id);
+  const std::optional<LossRange> usual = usual_price_usd_per_gpu_h(observed.catalog(), gpu->id);
   if (!usual) return fail("no-price", "no offer of " + gpu->id + " has a price: give --on");
   return FormulaInput{"usd_per_gpu_h", usual->base, "USD/GPU-h", "catalog: median on-demand price of " + gpu->id, true,
                       usual->low,      usual->high};
@@ -45,7 +45,7 @@ void price_finding(Finding& finding, const Observed& observed) {
     cost.formula.inputs.push_back(*price);
     cost.formula.value = finding.loss->value * price->value;
   }
-  const Range range = range_of(cost.formula);
+  const LossRange range = range_of(cost.formula);
   cost.low_usd = range.low;
   cost.base_usd = range.base;
   cost.high_usd = range.high;
@@ -91,7 +91,7 @@ std::string identity(const std::string& rule, const std::string& node, const std
 
 }  // namespace
 
-std::optional<Range> usual_price_usd_per_gpu_h(const Catalog& catalog, const std::string& accelerator_id) {
+std::optional<LossRange> usual_price_usd_per_gpu_h(const Catalog& catalog, const std::string& accelerator_id) {
   std::vector<double> prices;
   for (const Offer& offer : catalog.offers) {
     const bool counts = offer.gpu == accelerator_id && offer.purchase == Purchase::kOnDemand && offer.suspect.empty();
@@ -105,7 +105,7 @@ std::optional<Range> usual_price_usd_per_gpu_h(const Catalog& catalog, const std
     const std::size_t above = std::min(below + 1, prices.size() - 1);
     return prices[below] + (place - static_cast<double>(below)) * (prices[above] - prices[below]);
   };
-  return Range{at(0.25), at(0.5), at(0.75)};
+  return LossRange{at(0.25), at(0.5), at(0.75)};
 }
 
 namespace {

@@ -31,7 +31,7 @@ void group_findings(std::vector<Finding>& findings);
 
 // A GPU-hour over the catalog's on-demand offers of the accelerator: the median, with its quartiles as low and high;
 // nullopt when none has a price.
-std::optional<Range> usual_price_usd_per_gpu_h(const Catalog& catalog, const std::string& accelerator_id);
+std::optional<LossRange> usual_price_usd_per_gpu_h(const Catalog& catalog, const std::string& accelerator_id);
 
 // Against an earlier report (its JSON): rule and subject tell which findings are the same.
 struct AuditDifference {

@@ -104,6 +104,9 @@ std::optional<NodeNetwork> network_beside(const Observed& observed, const Seen& 
       return NodeNetwork{rate * 1e9, fmt::format("{:g} GB/s of NICs in NCCL's topology", rate)};
     }
   }
+  if (const std::optional<double>& stated = observed.setting().node_network_bytes_per_s) {
+    return NodeNetwork{*stated, fmt::format("{:g} GB/s of NICs a node, as --on says", *stated / 1e9)};
+  }
   return std::nullopt;
 }
 

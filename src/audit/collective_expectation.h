@@ -1,9 +1,9 @@
 // The bus bandwidth that a benchmark should reach on its GPUs and network, by the step model's collective times.
 //
 // Within a node: the catalog's NVLink or xGMI rate of the GPU (a mesh gives a smaller group its share of the links
-// only), else PCIe. Between nodes: the NICs that a listing or NCCL log of the same node shows; else what nodes of that
-// GPU have in the catalog, which bounds what can be said. nullopt where neither is known. Thread safety: pure
-// functions.
+// only), else PCIe. Between nodes: the NICs that a listing or NCCL log of the same node shows; else those of --on; else
+// what nodes of that GPU have in the catalog, which bounds what can be said. nullopt where neither is known. Thread
+// safety: pure functions.
 #pragma once
 
 #include <optional>

@@ -105,6 +105,7 @@ void slow(const Rule& rule, const Observed& observed, std::vector<Finding>& find
         evidence_of(*run.seen, result.line,
                     fmt::format("busbw {:.2f} GB/s at {}", result.busbw_gb_per_s, size_words(result.bytes))));
     finding.fix = fix_slow(expected.between_nodes);
+    if (run.hosts.size() > 1) finding.nodes = run.hosts;
     const AuditSetting& setting = observed.setting();
     const FormulaInput& share = expected.between_nodes ? setting.inter_node_comm_share : setting.intra_node_comm_share;
     if (expected.sure) {

@@ -31,12 +31,12 @@ FormulaInput gpus_input(double gpus, const std::string& source) { return {"gpus"
 
 }  // namespace
 
-Range range_of(const Formula& formula) {
+LossRange range_of(const Formula& formula) {
   std::vector<std::size_t> ranged;
   for (std::size_t i = 0; i < formula.inputs.size(); ++i) {
     if (formula.inputs[i].low && formula.inputs[i].high && ranged.size() < kMostRanged) ranged.push_back(i);
   }
-  Range range{formula.value, formula.value, formula.value};
+  LossRange range{formula.value, formula.value, formula.value};
   Formula at = formula;
   for (std::size_t ends = 0; ends < (std::size_t{1} << ranged.size()); ++ends) {
     for (std::size_t k = 0; k < ranged.size(); ++k) {
@@ -69,7 +69,7 @@ FormulaInput known_ratio(const std::string& name, double value, const std::strin
   return {name, value, "1", source, false};
 }
 
-FormulaInput assumed_ratio(const std::string& name, const Range& range, const std::string& source) {
+FormulaInput assumed_ratio(const std::string& name, const LossRange& range, const std::string& source) {
   return {name, range.base, "1", source, true, range.low, range.high};
 }
 

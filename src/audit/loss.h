@@ -16,12 +16,12 @@
 
 namespace tare {
 
-struct Range {
+struct LossRange {
   double low = 0, base = 0, high = 0;
 };
 
 // Of the formula over the ends of its inputs that have some (at most 8 of them).
-Range range_of(const Formula& formula);
+LossRange range_of(const Formula& formula);
 
 Formula whole_gpus_lost(double gpus, const std::string& source);
 // ratio: of the work of these GPUs, 0 … 1.
@@ -32,6 +32,6 @@ Formula slower_communication(const FormulaInput& comm_share, double slowdown, co
 
 // An input by hand: {"lost_ratio", 0.12, "1", "steps 400 to 600"}, with a range where it has one.
 FormulaInput known_ratio(const std::string& name, double value, const std::string& source);
-FormulaInput assumed_ratio(const std::string& name, const Range& range, const std::string& source);
+FormulaInput assumed_ratio(const std::string& name, const LossRange& range, const std::string& source);
 
 }  // namespace tare

@@ -34,7 +34,8 @@ struct AuditSetting {
   FormulaInput intra_node_comm_share, inter_node_comm_share;
   std::optional<double> usd_per_gpu_h;  // of --on
   std::string price_source;
-  std::optional<double> gpus_per_node;  // of --on: where no file of a node says how many it has
+  // Of --on: where no file of a node says how many GPUs it has, and what its NICs carry together in one direction.
+  std::optional<double> gpus_per_node, node_network_bytes_per_s;
 };
 // The catalog's parameters, without job and offer.
 AuditSetting default_setting(const Catalog& catalog);

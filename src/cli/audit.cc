@@ -29,13 +29,16 @@ Result<AuditSetting> read_setting(const Arguments& arguments, const Catalog& cat
   const std::vector<std::string> on = arguments.texts("on");
   if (on.empty()) return setting;
   if (on.size() > 1) return fail("bad-value", "--on: one cluster or offer is needed here", "give it once");
-  const Result<Offer> offer = read_priced_offer(on.front(), catalog);
-  if (!offer) return tl::unexpected(offer.error());
-  if (offer->price_usd_per_h && offer->gpus > 0) {
-    setting.usd_per_gpu_h = price_usd_per_gpu_h(*offer);
-    setting.price_source = "offer " + offer->id;
+  const Result<PricedNodes> nodes = read_priced_nodes(on.front(), catalog);
+  if (!nodes) return tl::unexpected(nodes.error());
+  if (nodes->offer.price_usd_per_h && nodes->offer.gpus > 0) {
+    setting.usd_per_gpu_h = price_usd_per_gpu_h(nodes->offer);
+    setting.price_source = "offer " + nodes->offer.id;
   }
-  if (const int per_node = node_type_of(catalog, *offer).gpus; per_node > 0) setting.gpus_per_node = per_node;
+  if (nodes->node_type.gpus > 0) setting.gpus_per_node = nodes->node_type.gpus;
+  if (const std::optional<double>& per_gpu = nodes->node_type.inter_node_bytes_per_s_per_gpu) {
+    setting.node_network_bytes_per_s = *per_gpu * nodes->node_type.gpus;
+  }
   return setting;
 }
 

@@ -48,7 +48,8 @@ constexpr auto kFlags = std::to_array<Flag>({
      "an earlier audit's JSON: show what is new and fixed", ""},
     {"prometheus", 0, ValueKind::kText, "URL", Category::kInput, kAudit, kOnce, kConfigurable, "", "",
      "ask this Prometheus server what the GPUs did",
-     "http://HOST:PORT of a server that scrapes dcgm-exporter or its kin. Idle and little-used GPU-hours of the days of "
+     "http://HOST:PORT of a server that scrapes dcgm-exporter or its kin. Idle and little-used GPU-hours of the days "
+     "of "
      "--since by job, user and node. A token for it is read from PROMETHEUS_TOKEN."},
     {"since", 0, ValueKind::kDuration, "DURATION", Category::kInput, kAudit, kOnce, kConfigurable, "", "14d",
      "how far back --prometheus looks", "Whole days; one at least."},

@@ -283,15 +283,17 @@ Result<std::vector<Choice>> read_choices(const Arguments& arguments, const PlanR
   return choices;
 }
 
-Result<Offer> read_priced_offer(const std::string& on, const Catalog& catalog) {
+Result<PricedNodes> read_priced_nodes(const std::string& on, const Catalog& catalog) {
   if (!names_cluster_file(on)) {
     const Result<const Offer*> offer = one_offer(on, catalog);
     if (!offer) return tl::unexpected(offer.error());
-    return **offer;
+    return PricedNodes{**offer, node_type_of(catalog, **offer)};
   }
   Result<std::vector<Cluster>> clusters = read_clusters({on}, catalog);
   if (!clusters) return tl::unexpected(clusters.error());
-  return clusters->front().offer.value_or(Offer{});
+  const Cluster& cluster = clusters->front();
+  return PricedNodes{cluster.offer.value_or(Offer{}),
+                     cluster.node_types.empty() ? NodeType{} : cluster.node_types.front().type};
 }
 
 Diagnostics warnings_of(const PlanRequest& request) {

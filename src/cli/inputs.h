@@ -29,8 +29,13 @@ struct Choice {
 Result<std::vector<Choice>> read_choices(const Arguments& arguments, const PlanRequest& request,
                                          const Catalog& catalog);
 
-// The offer that a value of --on names, or that a cluster file makes of itself.
-Result<Offer> read_priced_offer(const std::string& on, const Catalog& catalog);
+// What a value of --on says without a job: the offer that it names, or that a cluster file makes of itself, and the
+// node type (of a cluster of several, the first).
+struct PricedNodes {
+  Offer offer;
+  NodeType node_type;
+};
+Result<PricedNodes> read_priced_nodes(const std::string& on, const Catalog& catalog);
 
 // What the files that were read leave usable but is likely not meant, for standard error.
 Diagnostics warnings_of(const PlanRequest& request);

@@ -30,7 +30,7 @@ TEST(CollectiveCost, HalfOfNvlink) {
   const double share = default_setting(shipped_catalog()).intra_node_comm_share.value;
   const double slowdown = 300 * 0.95 * (1 - 1 / 211.5) / 142;
   EXPECT_NEAR(finding.loss->value, (1 - 1 / (1 + share * (slowdown - 1))) * 8 * 24, 0.1);
-  const std::optional<Range> price = usual_price_usd_per_gpu_h(shipped_catalog(), "A100-SXM4-80GB");
+  const std::optional<LossRange> price = usual_price_usd_per_gpu_h(shipped_catalog(), "A100-SXM4-80GB");
   ASSERT_TRUE(price && finding.cost_usd_per_day.base_usd);
   EXPECT_NEAR(*finding.cost_usd_per_day.base_usd, finding.loss->value * price->base, 1e-6);
 }

@@ -38,7 +38,7 @@ TEST(NetworkCost, OneRailOfEight) {
   const double expected = (1 - 1 / (1 + share * (8.0 / 7 - 1))) * 8 * 24;
   EXPECT_NEAR(finding.loss->value, expected, 1e-9);
   EXPECT_NEAR(finding.loss->value, 4.03, 0.01) << "at a share of 0.15";
-  const std::optional<Range> price = usual_price_usd_per_gpu_h(shipped_catalog(), "H100-SXM5-80GB");
+  const std::optional<LossRange> price = usual_price_usd_per_gpu_h(shipped_catalog(), "H100-SXM5-80GB");
   ASSERT_TRUE(price && finding.cost_usd_per_day.base_usd);
   EXPECT_NEAR(*finding.cost_usd_per_day.base_usd, expected * price->base, 1e-6);
 }
