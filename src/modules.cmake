@@ -14,9 +14,10 @@ set(TARE_MODULES
   "run: perf"
   "cost: run"
   "plan: cost"
+  "place: plan"
   "validation: ingest cost"
   "audit: ingest plan"
-  "cli: base report catalog cluster workload ingest perf run cost plan validation audit"
+  "cli: base report catalog cluster workload ingest perf run cost plan place validation audit"
 )
 
 # What a module links from outside the project: "module: CMake targets". Header-only libraries need no row.
