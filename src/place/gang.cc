@@ -245,9 +245,9 @@ void GangPlacer::add_child(int need, int child, std::size_t from, std::size_t to
   const double* const old = rows_.data() + from;
   double* const row = rows_.data() + to;
   std::copy(old, old + need + 1, row);
-  const Steps steps = steps_of_[at(child)];
+  const Stairs steps = steps_of_[at(child)];
   for (int i = steps.first; i < steps.last; ++i) {
-    const Step step = steps_[at(i)];
+    const Stair step = steps_[at(i)];
     const int reach = std::min(step.reach, need);
     for (int j = 1; j <= reach; ++j) row[j] = std::min(row[j], step.cost);
     for (int j = reach + 1; j <= need; ++j) row[j] = std::min(row[j], step.cost + old[j - reach]);
@@ -258,7 +258,7 @@ bool GangPlacer::has_equal_children(int domain) const {
   const ClusterState::Domain& range = state_->domain(domain);
   double cost = -1;
   for (int child = range.first_child; child < range.last_child; ++child) {
-    const Steps steps = steps_of_[at(child)];
+    const Stairs steps = steps_of_[at(child)];
     if (steps.first == steps.last) continue;
     if (steps.last - steps.first > 1) return false;
     if (cost >= 0 && steps_[at(steps.first)].cost != cost) return false;
@@ -277,7 +277,7 @@ void GangPlacer::fill_row(int domain, int need, std::size_t row) {
     sorted_.clear();
     double cost = 0;
     for (int child = range.first_child; child < range.last_child; ++child) {
-      const Steps steps = steps_of_[at(child)];
+      const Stairs steps = steps_of_[at(child)];
       if (steps.first == steps.last) continue;
       sorted_.push_back(steps_[at(steps.first)].reach);
       cost = steps_[at(steps.first)].cost;
@@ -292,7 +292,7 @@ void GangPlacer::fill_row(int domain, int need, std::size_t row) {
   const std::size_t spare = rows_top_;
   if (rows_.size() < spare + at(need) + 1) rows_.resize(spare + at(need) + 1);
   for (int child = range.first_child; child < range.last_child; ++child) {
-    const Steps steps = steps_of_[at(child)];
+    const Stairs steps = steps_of_[at(child)];
     if (steps.first == steps.last) continue;
     add_child(need, child, row, spare);
     std::copy_n(rows_.begin() + static_cast<std::ptrdiff_t>(spare), need + 1,
@@ -312,7 +312,7 @@ void GangPlacer::fold(int domain, int need) {
   const int below = need * times;
   rows_top_ += at(below) + 1;
   if (rows_.size() < rows_top_) rows_.resize(rows_top_);
-  Steps steps{static_cast<int>(steps_.size()), 0};
+  Stairs steps{static_cast<int>(steps_.size()), 0};
   if (need > 0) fill_row(domain, below, row);
   for (int j = 1; j <= need; ++j) {
     const double cost = weights_[at(depth)] + rows_[row + at(j * times)];
@@ -371,10 +371,10 @@ void GangPlacer::pick_exactly(int domain, int need) {
     const double* const old = rows_.data() + first_row + i * length;
     const double cost = rows_[first_row + (i + 1) * length + at(left)];
     if (old[left] == cost) continue;
-    const Steps steps = steps_of_[at(children[i])];
+    const Stairs steps = steps_of_[at(children[i])];
     int amount = 0;
     for (int s = steps.first; s < steps.last && amount == 0; ++s) {
-      const Step step = steps_[at(s)];
+      const Stair step = steps_[at(s)];
       if (step.cost + old[std::max(0, left - step.reach)] == cost) amount = std::min(step.reach, left);
     }
     pick_exactly(children[i], amount);

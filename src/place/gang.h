@@ -76,10 +76,10 @@ class GangPlacer {
   CannotFit why_not(const ClusterState& state, const GangRequest& request);
 
  private:
-  struct Steps {  // of a domain: steps_[first, last)
+  struct Stairs {  // of a domain: steps_[first, last)
     int first = 0, last = 0;
   };
-  struct Step {
+  struct Stair {
     int reach = 0;  // what it holds, in the domain's grains
     double cost = 0;
   };
@@ -132,8 +132,8 @@ class GangPlacer {
   std::vector<int> depth_of_, capacity_;  // by domain, capacity in its grains
   std::vector<int> candidates_, sorted_, slots_;
   std::vector<std::vector<int>> children_;  // scratch, one for each depth
-  std::vector<Steps> steps_of_;             // by domain
-  std::vector<Step> steps_;
+  std::vector<Stairs> steps_of_;            // by domain
+  std::vector<Stair> steps_;
   std::vector<double> rows_;  // a stack
   std::size_t rows_top_ = 0;
   std::vector<int> preferred_;    // by domain: preferred nodes with room; empty when there are none
