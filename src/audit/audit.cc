@@ -126,9 +126,17 @@ void group_findings(std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < findings.size(); ++i) {
     for (const std::string& place : places_of(findings[i])) by_place[place].push_back(i);
   }
-  for (std::size_t cause = 0; cause < findings.size(); ++cause) {
+  // Of several causes the one that takes the most explains the rest.
+  std::vector<std::size_t> causes;
+  causes.reserve(findings.size());
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (!findings[i].consequences.empty()) causes.push_back(i);
+  }
+  const auto taken = [&](std::size_t i) { return findings[i].loss ? findings[i].loss->value : 0; };
+  std::stable_sort(causes.begin(), causes.end(), [&](std::size_t a, std::size_t b) { return taken(a) > taken(b); });
+  for (const std::size_t cause : causes) {
     const std::vector<std::string>& explains = findings[cause].consequences;
-    if (explains.empty() || findings[cause].caused_by >= 0) continue;
+    if (findings[cause].caused_by >= 0) continue;
     for (const std::string& place : places_of(findings[cause])) {
       for (const std::size_t other : by_place[place]) {
         if (other == cause || findings[other].caused_by >= 0) continue;
