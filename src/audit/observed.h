@@ -6,11 +6,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/formula.h"
@@ -68,6 +70,18 @@ class Observed {
   // The same by a finding's subject and evidence.
   const Accelerator* accelerator_at(const std::string& node, const std::string& file) const;
 
+  // What several rules derive from the same files, made at the first call. One thread at a time.
+  template <typename T>
+  const T& once(T (*make)(const Observed&)) const {
+    const auto key = reinterpret_cast<void (*)()>(make);
+    for (const auto& [maker, made] : once_) {
+      if (maker == key) return *static_cast<const T*>(made.get());
+    }
+    const auto made = std::make_shared<const T>(make(*this));
+    once_.emplace_back(key, made);
+    return *made;
+  }
+
  private:
   std::vector<FileFacts> files_;
   std::vector<Seen> seen_;
@@ -75,6 +89,7 @@ class Observed {
   std::size_t node_count_ = 0;
   const Catalog* catalog_;
   AuditSetting setting_;
+  mutable std::vector<std::pair<void (*)(), std::shared_ptr<const void>>> once_;
 };
 
 // The accelerator that a tool's product name means; nullptr when the catalog has none.

@@ -608,6 +608,7 @@ constexpr StepKey kKeys[] = {
     key("totalparameters", kParams, kNo, false, kBare),
     key("totalparams", kParams),
     key("numberofparameters", kParams),
+    key("numberparameters", kParams),
     key("numparameters", kParams),
     key("numparams", kParams),
     key("nparams", kParams),

@@ -260,7 +260,7 @@ class Scanner {
     std::string_view word = text_.substr(begin, at - begin);
     if (find_printed_unit(word, unit)) {
       // A lone letter as a word of its own is no unit ("step 10 m"), except B behind a count of parameters.
-      if (!glued && unit.of == UnitClass::kMultiplier && word != "B") return {};
+      if (!glued && unit.of == UnitClass::kMultiplier && word != "B" && word.size() < 2) return {};
       const bool names_something = !glued && (behind(at) == ':' || behind(at) == '=');
       if (names_something) return {};
       end = at;

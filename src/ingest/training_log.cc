@@ -184,6 +184,7 @@ bool TrainingLogReader::understand(std::string_view text, const Line& line, cons
   const std::string_view body = text.substr(std::min(prefix.size, text.size()));
   if (on_wrapped(body, line, prefix, reading)) return true;
   bool used = memory_.on_line(body, line.number);
+  const std::int64_t rows_before = rows_;
   bool step = false;
   std::size_t at = 0;
   // A bar and other records may share a line.
@@ -197,8 +198,16 @@ bool TrainingLogReader::understand(std::string_view text, const Line& line, cons
   if (!used || at > 0) {
     step = (at < body.size() && on_body(body.substr(at), at, line, prefix.rank, at == 0, reading)) || step;
   }
-  if (!step) last_other_.assign(text.substr(0, 160));
+  if (!step) on_line_without_step(text);
+  if (rows_ == rows_before) events_.on_line(text, line.number);
   return used || step;
+}
+
+void TrainingLogReader::on_line_without_step(std::string_view text) {
+  last_other_.assign(text.substr(0, 160));
+  if (behind_ == last_row_line_) return;
+  first_time_behind_ = parse_log_time(text);
+  if (!std::isnan(first_time_behind_)) behind_ = last_row_line_;
 }
 
 // Terminals wrap long lines, and copies keep the break: an iteration's line that does not end as it should waits for
@@ -922,6 +931,7 @@ void TrainingLogReader::finish(Reading& reading) {
   }
   timers_.to_facts(facts);
   memory_.to_facts(facts);
+  events_.to_facts(facts);
   for (std::size_t i = 0; i < tracks_.size(); ++i) {
     if (i != best) finish_track(i, false, facts);
   }
@@ -932,6 +942,7 @@ void TrainingLogReader::finish(Reading& reading) {
   if (overflows_ > 0) facts.set("overflows", overflows_, first_overflow_line_);
   if (const double time = parse_log_time(last_other_); !std::isnan(time)) {
     facts.set("last_time_not_of_a_step", format_log_time(time));
+    if (behind_ == last_row_line_) facts.set("first_time_behind_last_step", format_log_time(first_time_behind_));
   }
   if (rows_ > 0) {
     const std::int64_t last = facts.integer("last_step_line").value_or(0);

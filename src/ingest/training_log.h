@@ -14,6 +14,7 @@
 #include "ingest/line_template.h"
 #include "ingest/progress_bar.h"
 #include "ingest/step_series.h"
+#include "ingest/training_events.h"
 #include "ingest/training_timers.h"
 
 namespace tare {
@@ -66,6 +67,7 @@ class TrainingLogReader : public LineReader {
   bool on_body(std::string_view text, std::size_t offset, const Line& line, int rank, bool may_learn, Reading& reading);
   bool on_wrapped(std::string_view body, const Line& line, const Prefix& prefix, Reading& reading);
   void flush_wrapped(Reading& reading);
+  void on_line_without_step(std::string_view text);
   bool on_bar(const ProgressBar& bar, std::string_view text, const Line& line, int rank);
   bool on_pairs(std::string_view text, std::size_t offset, const Line& line, int rank, bool may_learn, bool json,
                 Reading& reading);
@@ -116,6 +118,7 @@ class TrainingLogReader : public LineReader {
   FactRecord last_bar_;
   TrainingTimers timers_;
   RankMemory memory_;
+  TrainingEvents events_;
   std::map<std::string, std::int64_t, std::less<>> hints_;  // program, first line
   std::map<std::string, std::int64_t, std::less<>> hosts_;  // lines that begin with the name
   std::int64_t hosted_lines_ = 0;
@@ -124,7 +127,9 @@ class TrainingLogReader : public LineReader {
   std::size_t last_track_ = 0;  // of the row added last
   int last_rank_ = -1;
   std::int64_t last_row_line_ = 0, overflows_ = 0, first_overflow_line_ = 0;
-  std::string last_other_;  // the last line that is no step
+  std::string last_other_;               // the last line that is no step
+  double first_time_behind_ = kNotSaid;  // of a line behind the last step
+  std::int64_t behind_ = -1;             // the step's line that it is behind
   std::int64_t rows_ = 0, known_rows_ = 0, json_rows_ = 0, lines_ = 0, last_line_ = 0;
   std::vector<std::string> noted_;
 };

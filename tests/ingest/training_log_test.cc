@@ -507,6 +507,51 @@ TEST(StepSeries, KeepsAllInSummariesAndAFewRows) {
   EXPECT_DOUBLE_EQ(*time.number("mean"), 550);
 }
 
+TEST(TrainingLog, FailuresWarningsCheckpointsAndTheGpuAreEvents) {
+  const FileFacts file = read_text(
+      "GPU: NVIDIA GeForce RTX 4090. Max memory: 23.6 GB.\n"
+      "Peak FLOPS used for computing MFU: 1.652e+14\n"
+      "2026-02-01 10:00:00 step: 1 loss: 9.5 tps: 1,000 mfu: 30.0%\n"
+      "Finished saving the checkpoint in 12.5 seconds.\n"
+      "saving checkpoint at iteration 2\n"
+      "2026-02-01 10:00:10 step: 2 loss: 9.4 tps: 1,010 mfu: 30.5%\n"
+      "2026-02-01 10:01:00 still here\n"
+      "Traceback (most recent call last):\n"
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB.\n"
+      "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB.\n"
+      "2026-02-01 10:02:00 bye\n");
+  const FactRecord& facts = facts_of(file);
+  EXPECT_EQ(facts.text("gpu_model"), "NVIDIA GeForce RTX 4090");
+  EXPECT_DOUBLE_EQ(*facts.number("mfu_peak_tflops"), 165.2);
+  EXPECT_EQ(facts.integer("checkpoint_saves"), 2);
+  EXPECT_DOUBLE_EQ(*facts.number("checkpoint_seconds_total"), 12.5);
+  ASSERT_EQ(facts.find_list("events")->size(), 2u);
+  EXPECT_EQ(item(facts, "events", 0).text("kind"), "crashed");
+  EXPECT_EQ(item(facts, "events", 1).text("kind"), "out-of-memory");
+  EXPECT_EQ(item(facts, "events", 1).integer("count"), 2);
+  EXPECT_EQ(item(facts, "events", 1).line, 9);
+  EXPECT_EQ(facts.text("first_time_behind_last_step"), "2026-02-01T10:01:00");
+  EXPECT_EQ(facts.text("last_time_not_of_a_step"), "2026-02-01T10:02:00");
+}
+
+TEST(TrainingLog, ParametersInWordsOfThousands) {
+  const FileFacts file = read_text(
+      "number parameters: 1.104 billion\n"
+      "completed step: 8, seconds: 2.5, TFLOP/s/device: 410.5, Tokens/s/device: 8653.25, loss: 8.25\n");
+  EXPECT_DOUBLE_EQ(*facts_of(file).number("params_billion"), 1.104);
+}
+
+TEST(TrainingLog, WordsThatOnlyLookLikeAGpuOrAFailureAreNone) {
+  const FileFacts file = read_text(
+      "NVIDIA Megatron Core is imported\n"
+      "cpu_adam ............... [NO] ....... [OKAY]\n"
+      "step: 1 loss: 9.5 tps: 1,000 mfu: 30.0%\n"
+      "Killing subprocess 48040\n"
+      "step: 2 loss: 9.4 tps: 1,010 mfu: 30.5%\n");
+  EXPECT_FALSE(facts_of(file).has("gpu_model"));
+  EXPECT_FALSE(facts_of(file).has("events"));
+}
+
 TEST(StepSeries, ComesBackFromItsFacts) {
   const FileFacts file = read_text(
       "completed step: 8, seconds: 2.5, TFLOP/s/device: 410.5, Tokens/s/device: 8653.25, loss: 8.25\n"
