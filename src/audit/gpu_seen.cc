@@ -168,7 +168,7 @@ Finding GpuFaults::finding(const Rule& rule, FindingSeverity severity, std::stri
   return finding;
 }
 
-Formula GpuFaults::lost(std::string source) const {
+Formula GpuFaults::lost(const std::string& source) const {
   return whole_gpus_lost(static_cast<double>(names_.size()), source);
 }
 

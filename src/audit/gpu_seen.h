@@ -68,7 +68,7 @@ class GpuFaults {
   // The title is `who` and what is given; its verb stands for one or for several: "is|are hot".
   Finding finding(const Rule& rule, FindingSeverity severity, std::string_view title) const;
   // These GPUs are lost.
-  Formula lost(std::string source) const;
+  Formula lost(const std::string& source) const;
 
  private:
   const GpuGroup* group_;

@@ -39,7 +39,7 @@ void add(UseSum& sum, const FactRecord& row) {
   if (sum.node.empty()) sum.node = row.text("node");
 }
 
-std::vector<UseSum> sorted(std::map<std::string, UseSum> sums) {
+std::vector<UseSum> sorted(std::map<std::string, UseSum>&& sums) {
   std::vector<UseSum> list;
   list.reserve(sums.size());
   for (auto& [name, sum] : sums) {

@@ -145,7 +145,7 @@ void nic(const Rule& rule, const Observed& observed, std::vector<Finding>& findi
       for (const FactRecord* const one : events) {
         downs += is_false(*one, "link_up") ? 1 : 0;
       }
-      const auto hits = [&](std::initializer_list<std::string_view> parts) {
+      const auto hits = [&events = events](std::initializer_list<std::string_view> parts) {
         return std::find_if(events.begin(), events.end(), [&](const FactRecord* one) {
           return std::any_of(parts.begin(), parts.end(),
                              [&](std::string_view part) { return contains(one->text("text"), part); });

@@ -234,7 +234,8 @@ void add_traces(const Observed& observed, std::vector<RankGroup>& all) {
       const auto seen = static_cast<double>(collected.entries.size());
       if (seen < 2 || (collected.size > 0 && seen > collected.size)) continue;
       RankGroup group = common;
-      std::erase_if(group.ranks, [&](const auto& one) { return !collected.entries.contains(one.first); });
+      std::erase_if(group.ranks,
+                    [&entries = collected.entries](const auto& one) { return !entries.contains(one.first); });
       group.name = name_of_group(key);
       describe(collected, group);
       pair_up(collected, group);
@@ -296,7 +297,8 @@ void add_flights(const Observed& observed, std::vector<RankGroup>& all) {
     for (const auto& [name, collected] : groups) {
       if (collected.entries.size() < 2) continue;
       RankGroup group = common;
-      std::erase_if(group.ranks, [&](const auto& one) { return !collected.entries.contains(one.first); });
+      std::erase_if(group.ranks,
+                    [&entries = collected.entries](const auto& one) { return !entries.contains(one.first); });
       group.name = name.empty() ? "" : "process group " + name;
       describe(collected, group);
       pair_up(collected, group);

@@ -9,8 +9,8 @@
 namespace tare {
 
 // With a bar on standard error. Errors: a path that is not there, a folder without files, a --kind that is not known; a
-// file that cannot be read has its errors in its FileFacts. `row_budget`: how many rows of series all files together may
-// keep, shared evenly; 0 = no limit but each reader's own.
+// file that cannot be read has its errors in its FileFacts. `row_budget`: how many rows of series all files together
+// may keep, shared evenly; 0 = no limit but each reader's own.
 Result<std::vector<FileFacts>> read_operands(Context& context, std::size_t row_budget = 0);
 
 }  // namespace tare

@@ -1,4 +1,5 @@
-// What the GPUs of a cluster did over days or weeks, asked of a Prometheus server that scrapes dcgm-exporter or its kin.
+// What the GPUs of a cluster did over days or weeks, asked of a Prometheus server that scrapes dcgm-exporter or its
+// kin.
 //
 // For each day of the window the server itself counts, over a grid of `step_s`, with subqueries (PromQL):
 //

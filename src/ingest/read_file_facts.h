@@ -32,7 +32,7 @@ struct FileFacts {
 };
 
 struct ReadOptions {
-  std::string only_kind;  // --kind: this family only, however sure
+  std::string only_kind;      // --kind: this family only, however sure
   std::size_t rows_kept = 0;  // FactRecord::thin_rows; 0: as many as the reader gives
   std::function<void(std::uint64_t bytes, std::optional<std::uint64_t> of)> progress;  // now and then; may be empty
 };
