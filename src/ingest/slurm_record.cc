@@ -151,6 +151,15 @@ std::string_view without_marks(std::string_view value) {
   return value;
 }
 
+// What somebody wrote behind a value, with an arrow: "Gres=(null) ---> no GPUs here".
+std::string_view note_behind(std::string_view line) {
+  for (const std::string_view arrow : {"-->", "<--", "←"}) {
+    const std::size_t at = line.find(arrow);
+    if (at != std::string_view::npos) return trim(line.substr(at + arrow.size()));
+  }
+  return {};
+}
+
 void set_value(FactRecord& record, std::string_view key, std::string_view value, std::int64_t line) {
   const std::string name = name_of(key);
   if (name.empty() || record.members().size() > kMostMembers) return;
@@ -312,6 +321,11 @@ void SlurmRecord::add(const std::vector<SlurmPair>& pairs, std::int64_t line) {
       set_value(record_, pair.key, pair.value, line);
     }
   }
+}
+
+void SlurmRecord::add_note(std::string_view body, std::int64_t line) {
+  const std::string_view note = note_behind(body);
+  if (!note.empty() && contains(body, "Gres=")) record_.set("gres_note", as_text(note.substr(0, 200)), line);
 }
 
 void SlurmRecord::give(SlurmFacts& facts) {

@@ -31,6 +31,8 @@ class SlurmRecord {
   explicit SlurmRecord(std::int64_t line) : record_(line) {}
   bool open() const { return record_.line > 0; }
   void add(const std::vector<SlurmPair>& pairs, std::int64_t line);
+  // Keeps as `gres_note` what a report says behind the line's Gres.
+  void add_note(std::string_view body, std::int64_t line);
   void set_comment(std::string_view comment) { comment_ = std::string(comment); }
   // Puts the finished record where it belongs.
   void give(SlurmFacts& facts);

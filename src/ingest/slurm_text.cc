@@ -235,6 +235,7 @@ bool SlurmText::take_pairs(std::string_view line, std::string_view text, std::in
     return false;
   }
   record_.add(pairs, number);
+  record_.add_note(body, number);
   continued_ = goes_on;
   return true;
 }

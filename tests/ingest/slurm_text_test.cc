@@ -19,6 +19,17 @@ std::size_t size(const FactRecord& facts, std::string_view list) {
   return items == nullptr ? 0 : items->size();
 }
 
+TEST(SlurmText, KeepsWhatAReportWritesBehindGres) {
+  const FileFacts file = read_text(
+      "NodeName=k1 Arch=x86_64 CoresPerSocket=16\n"
+      "   CPUAlloc=0 CPUEfctv=64 CPUTot=64\n"
+      "   Gres=(null) <--- four GPUs are missing here\n"
+      "   NodeAddr=k1 State=IDLE\n");
+  const FactRecord& node = item(facts_of(file), "nodes", 0);
+  EXPECT_TRUE(node.find("gres")->is_unknown());
+  EXPECT_EQ(node.text("gres_note"), "four GPUs are missing here");
+}
+
 TEST(SlurmText, NodesOfSeveralPartitionsAreCountedOnce) {
   const FileFacts file = read_text(
       "[ops@head ~]$ sinfo\n"
