@@ -155,7 +155,10 @@ std::string_view without_marks(std::string_view value) {
 std::string_view note_behind(std::string_view line) {
   for (const std::string_view arrow : {"-->", "<--", "←"}) {
     const std::size_t at = line.find(arrow);
-    if (at != std::string_view::npos) return trim(line.substr(at + arrow.size()));
+    if (at == std::string_view::npos) continue;
+    std::string_view note = line.substr(at + arrow.size());
+    while (note.starts_with('-') || note.starts_with('>')) note.remove_prefix(1);
+    return trim(note);
   }
   return {};
 }
