@@ -64,7 +64,8 @@ void nan_loss(const Rule& rule, const Observed& observed, std::vector<Finding>& 
     } else {
       finding.loss_unknown = "how many steps were in vain is not known";
     }
-    finding.consequences = {"training.loss-jump", "training.loss-constant"};
+    finding.consequences = {"training.loss-jump", "training.loss-constant", "training.lr-zero",
+                            "training.skipped-steps"};
     findings.push_back(std::move(finding));
   }
 }
@@ -127,6 +128,7 @@ void skipped_steps(const Rule& rule, const Observed& observed, std::vector<Findi
     finding.fix = {"bf16 where the GPU has it; a lower learning rate, gradient clipping",
                    "a larger loss-scale-window, a smaller initial loss scale"};
     lose(finding, run, share, "skipped steps over steps");
+    finding.consequences = {"training.lr-zero"};
     findings.push_back(std::move(finding));
   }
 }

@@ -24,7 +24,7 @@ FindingSeverity by_share(double share, double low, double medium, double high) {
 }
 
 std::string step_in_words(const TrainingRun& run, const PacePoint& point) {
-  return fmt::format("{}: {}", place_of(run.row(point)), in_words(point.seconds));
+  return fmt::format("{}: {}", place_of(run.row(point)), pace_in_words(run, point.seconds));
 }
 
 std::vector<double> seconds_of(const std::vector<PacePoint>& pace, std::size_t from, std::size_t to) {
@@ -138,7 +138,7 @@ void jump(const Rule& rule, const Observed& observed, std::vector<Finding>& find
     Finding finding =
         finding_of(rule, by_share(found->growth(), kJumpLow, kJumpMedium, kGrowthHigh), run,
                    fmt::format("steps take {:.1f} % longer from {} on: {} after {}", 100 * found->growth(), when,
-                               in_words(found->after_s), in_words(found->before_s)),
+                               pace_in_words(run, found->after_s), pace_in_words(run, found->before_s)),
                    row.line, step_in_words(run, first));
     finding.evidence.push_back(
         evidence_of(run.seen, run.row(points[found->at - 1]).line, step_in_words(run, points[found->at - 1])));
@@ -146,8 +146,8 @@ void jump(const Rule& rule, const Observed& observed, std::vector<Finding>& find
         "All ranks wait for the slowest. A pace that drops at once and stays, in the middle of a run with the same "
         "batch, is most often one GPU that throttles or one node with a lesser link.";
     finding.confidence = points.size() < kFewPoints ? 0.7 : 0.85;
-    finding.expected = in_words(found->before_s) + " a step";
-    finding.measured = in_words(found->after_s) + " a step";
+    finding.expected = pace_in_words(run, found->before_s);
+    finding.measured = pace_in_words(run, found->after_s);
     finding.fix = {"on every node: nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE,ECC and dmesg -T since that step",
                    "where all look alike: run the job on halves of the nodes, and halve again where it stays slow",
                    "dcgmi diag -r 3 on the node that is left; swap the GPU"};
@@ -172,18 +172,19 @@ void drift(const Rule& rule, const Observed& observed, std::vector<Finding>& fin
     const StepRow& from = run.row(points.front());
     const StepRow& to = run.row(points.back());
     const double whole = points.back().seconds / points.front().seconds - 1;
-    Finding finding = finding_of(
-        rule, by_share(std::max(whole, growth), kGrowthLow, kGrowthMedium, kGrowthHigh), run,
-        fmt::format("step time grows {:.0f} % from {} to {}: {} to {}", 100 * std::max(whole, growth), place_of(from),
-                    place_of(to), in_words(points.front().seconds), in_words(points.back().seconds)),
-        from.line, step_in_words(run, points.front()));
+    Finding finding =
+        finding_of(rule, by_share(std::max(whole, growth), kGrowthLow, kGrowthMedium, kGrowthHigh), run,
+                   fmt::format("step time grows {:.0f} % from {} to {}: {} to {}", 100 * std::max(whole, growth),
+                               place_of(from), place_of(to), pace_in_words(run, points.front().seconds),
+                               pace_in_words(run, points.back().seconds)),
+                   from.line, step_in_words(run, points.front()));
     finding.evidence.push_back(evidence_of(run.seen, to.line, step_in_words(run, points.back())));
     finding.cause =
         "Something piles up: fragments of GPU memory, host memory or page cache, growing lists in the data loader, a "
         "log that is written ever longer, heat. Longer sequences or a schedule of the run's own look the same.";
     finding.confidence = run.basis == "printed" ? 0.8 : 0.6;
-    finding.expected = in_words(first) + " a step";
-    finding.measured = in_words(last) + " a step in the last third";
+    finding.expected = pace_in_words(run, first);
+    finding.measured = pace_in_words(run, last) + " in the last third";
     finding.fix = {"restart from the last checkpoint: where the time falls back, it is a leak",
                    "watch host memory, GPU memory and clocks over the run (dcgmi dmon -e 100,150,155,203)",
                    "compare a profile of 10 early steps with one of 10 late steps"};
@@ -201,15 +202,19 @@ struct Spikes {
 Spikes find_spikes(const TrainingRun& run) {
   Spikes spikes;
   if (run.series.stride > 1 || run.pace.size() < 10) return spikes;
+  // Stamps of whole seconds give steps of a second an uneven time.
+  constexpr double kStampsApart_s = 10;
+  const bool stamps = run.rate_unit.empty() && run.basis == "differences of the time stamps";
+  if (stamps && run.pace_median * static_cast<double>(run.interval) < kStampsApart_s) return spikes;
   std::vector<double> deviations;
   deviations.reserve(run.pace.size());
-  for (const PacePoint& point : run.pace) deviations.push_back(std::abs(point.seconds - run.typical_s));
-  const double bar = std::max(kSpike * run.typical_s, run.typical_s + 6 * 1.4826 * median(std::move(deviations)));
+  for (const PacePoint& point : run.pace) deviations.push_back(std::abs(point.seconds - run.pace_median));
+  const double bar = std::max(kSpike * run.pace_median, run.pace_median + 6 * 1.4826 * median(std::move(deviations)));
   double over = 0, all = 0;
   for (std::size_t i = 0; i < run.pace.size(); ++i) {
     all += run.pace[i].seconds;
     if (run.pace[i].seconds <= bar) continue;
-    over += run.pace[i].seconds - run.typical_s;
+    over += run.pace[i].seconds - run.pace_median;
     spikes.at.push_back(i);
   }
   spikes.share = all > 0 ? over / all : 0;
@@ -253,15 +258,15 @@ void periodic_spikes(const Rule& rule, const Observed& observed, std::vector<Fin
     Finding finding = finding_of(
         rule, by_share(spikes.share, 0.02, 0.10, 0.5), run,
         fmt::format("every {} steps one takes up to {} where {} is usual: {:.0f} % of the time", spikes.period,
-                    in_words(tallest(run, spikes)), in_words(run.typical_s), 100 * spikes.share),
+                    pace_in_words(run, tallest(run, spikes)), pace_in_words(run, run.pace_median), 100 * spikes.share),
         run.row(first).line, step_in_words(run, first));
     finding.cause =
         "A time that comes back at a fixed distance is work of the program: all data loader workers run dry together "
         "(distance = workers), garbage collection, logging, an evaluation or a checkpoint." +
         who_comes_every(run, spikes.period);
     finding.confidence = 0.8;
-    finding.expected = in_words(run.typical_s) + " a step";
-    finding.measured = fmt::format("{} spikes up to {}", spikes.at.size(), in_words(tallest(run, spikes)));
+    finding.expected = pace_in_words(run, run.pace_median) + " a step";
+    finding.measured = fmt::format("{} spikes up to {}", spikes.at.size(), pace_in_words(run, tallest(run, spikes)));
     finding.fix = {"compare the distance with num_workers, gc, logging_steps, eval_steps and save_steps",
                    "data loader: more workers, prefetch_factor, persistent_workers=True, pin_memory=True",
                    "checkpoints: asynchronous, or to local disk first"};
@@ -279,14 +284,14 @@ void jitter(const Rule& rule, const Observed& observed, std::vector<Finding>& fi
         rule, by_share(spikes.share, 0.05, 0.15, 2), run,
         fmt::format(
             "{} of {} steps take {:.1f} times the usual {} and more, at no fixed distance: {:.0f} % of the time",
-            spikes.at.size(), run.pace.size(), kSpike, in_words(run.typical_s), 100 * spikes.share),
+            spikes.at.size(), run.pace.size(), kSpike, pace_in_words(run, run.pace_median), 100 * spikes.share),
         run.row(first).line, step_in_words(run, first));
     finding.cause =
         "Steps of one size take one time. Irregular long ones come from outside of the model: neighbours on network or "
         "storage, CPUs that are shared, a GPU that throttles for moments; or from sequences of uneven length.";
     finding.confidence = 0.6;
-    finding.expected = in_words(run.typical_s) + " a step";
-    finding.measured = "up to " + in_words(tallest(run, spikes));
+    finding.expected = pace_in_words(run, run.pace_median) + " a step";
+    finding.measured = "up to " + pace_in_words(run, tallest(run, spikes));
     finding.fix = {"see whether long steps have long batches (log tokens per step); pack or sort by length",
                    "pin ranks to CPUs of their GPU's NUMA node, leave a few CPUs to the system",
                    "look at throttle reasons, NIC counters and storage at those steps"};
@@ -298,7 +303,7 @@ void jitter(const Rule& rule, const Observed& observed, std::vector<Finding>& fi
 void first_step(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   constexpr double kTimes = 3, kMeanMoved = 0.10;
   for (const TrainingRun& run : training_runs(observed)) {
-    if (run.pace.empty() || run.series.stride > 1) continue;
+    if (run.pace.empty() || run.series.stride > 1 || !run.rate_unit.empty()) continue;
     double warm = 0, all = 0;
     std::size_t warm_rows = 0, rows = 0;
     for (std::size_t i = 0; i < run.seconds.size(); ++i) {

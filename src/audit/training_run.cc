@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -40,35 +41,73 @@ bool begins_the_run(const TrainingRun& run, const StepRow& row) {
   return row.step <= std::max<std::int64_t>(1, run.interval);
 }
 
-void take_pace(TrainingRun& run) {
-  std::vector<double> all;
-  for (const double seconds : run.seconds) {
-    if (seconds > 0) all.push_back(seconds);
-  }
-  const double usual = median(all);
+double median_of_positive(const std::vector<double>& values) {
+  std::vector<double> positive;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(positive), [](double value) { return value > 0; });
+  return median(std::move(positive));
+}
+
+// The rows behind warm-up, at the beginning and behind each restart.
+std::vector<PacePoint> without_warm_up(const TrainingRun& run, const std::vector<double>& values) {
+  const double usual = median_of_positive(values);
+  const auto known = std::count_if(values.begin(), values.end(), [](double value) { return value > 0; });
+  std::vector<PacePoint> points;
   bool warming = true;
   std::size_t warm = 0;
-  for (std::size_t i = 0; i < run.seconds.size(); ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
     const StepRow& row = run.series.rows[i];
-    const bool restarted = i > 0 && row.step >= 0 && row.step < run.series.rows[i - 1].step;
-    if (restarted) {
+    if (i > 0 && row.step >= 0 && row.step < run.series.rows[i - 1].step) {
       warming = true;
       warm = 0;
     }
-    if (!(run.seconds[i] > 0)) continue;
-    const bool slow = run.seconds[i] > kWarmUp * usual;
-    const bool first = run.pace.empty() && warm == 0 && begins_the_run(run, row);
+    if (!(values[i] > 0)) continue;
+    const bool slow = values[i] > kWarmUp * usual;
+    const bool first = points.empty() && warm == 0 && begins_the_run(run, row);
     warming = warming && warm < kMostWarmUp && (slow || first);
-    if (warming && all.size() > 1) {
+    if (warming && known > 1) {
       ++warm;
       continue;
     }
-    run.pace.push_back({i, run.seconds[i]});
+    points.push_back({i, values[i]});
   }
-  std::vector<double> paced;
-  paced.reserve(run.pace.size());
-  for (const PacePoint& point : run.pace) paced.push_back(point.seconds);
-  run.typical_s = paced.empty() ? usual : median(std::move(paced));
+  return points;
+}
+
+double median_of(const std::vector<PacePoint>& points, double otherwise) {
+  if (points.empty()) return otherwise;
+  std::vector<double> values;
+  values.reserve(points.size());
+  for (const PacePoint& point : points) values.push_back(point.seconds);
+  return median(std::move(values));
+}
+
+// Stamps have whole seconds and hold what lies between steps; a printed rate says more of the pace.
+void take_pace(TrainingRun& run) {
+  run.pace = without_warm_up(run, run.seconds);
+  run.typical_s = run.pace_median = median_of(run.pace, median_of_positive(run.seconds));
+  const bool stamps = run.basis == "differences of the time stamps";
+  if (!stamps && !std::isnan(run.typical_s)) return;
+  struct Rate {
+    StepField field;
+    const char* unit;
+  };
+  for (const Rate& rate :
+       {Rate{StepField::kTokensPerSPerGpu, "tokens/s per GPU"}, Rate{StepField::kTokensPerS, "tokens/s"},
+        Rate{StepField::kSamplesPerS, "samples/s"}, Rate{StepField::kTflopsPerGpu, "FLOP/s per GPU"}}) {
+    std::vector<double> inverse(run.series.rows.size(), kNotSaid);
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < inverse.size(); ++i) {
+      const double value = run.series.base(run.series.rows[i], rate.field);
+      if (!(value > 0)) continue;
+      inverse[i] = 1 / value;
+      ++known;
+    }
+    if (known == 0 || known < run.pace.size()) continue;
+    run.pace = without_warm_up(run, inverse);
+    run.pace_median = median_of(run.pace, median_of_positive(inverse));
+    run.rate_unit = rate.unit;
+    return;
+  }
 }
 
 void take_gpus(TrainingRun& run, const Observed& observed) {
@@ -113,6 +152,11 @@ std::vector<TrainingRun> read_runs(const Observed& observed) {
     take_pace(run);
     take_gpus(run, observed);
     run.gpu = observed.accelerator_beside(seen);
+    // One file, two formats: the one that saw more of it.
+    if (!runs.empty() && runs.back().seen.file == seen.file) {
+      if (run.series.row_count > runs.back().series.row_count) runs.back() = std::move(run);
+      continue;
+    }
     runs.push_back(std::move(run));
   }
   return runs;
@@ -167,6 +211,13 @@ void lose_all(Finding& finding, const TrainingRun& run, const std::string& why) 
 std::string place_of(const StepRow& row) {
   if (row.step < 0) return fmt::format("line {}", row.line);
   return fmt::format("step {}", row.step);
+}
+
+std::string pace_in_words(const TrainingRun& run, double pace) {
+  if (run.rate_unit.empty()) return in_words(pace);
+  const double rate = 1 / pace;
+  return rate < 1e5 && rate > 100 ? fmt::format("{:.0f} {}", rate, run.rate_unit)
+                                  : fmt::format("{:.4g} {}", rate, run.rate_unit);
 }
 
 std::string in_words(double seconds) {

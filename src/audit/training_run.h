@@ -1,7 +1,8 @@
 // A training run as the rules look at it: its steps, how long each took, on how many and which GPUs.
 //
 // A step's seconds are those of its global batch at the size most steps have: where a run grows its batch, longer steps
-// are no slower ones. The first steps of a run or of a restart, which compile and warm up, are not in the pace.
+// are no slower ones. The first steps of a run or of a restart, which compile and warm up, are not in the pace. Where
+// only a rate is printed, the pace is its inverse: how it goes over the run is known, how long a step takes is not.
 // Thread safety: plain values, pure functions.
 #pragma once
 
@@ -29,7 +30,9 @@ struct TrainingRun {
   std::string basis;            // of the seconds
   bool of_bars = false;         // a progress bar's running means
   std::vector<PacePoint> pace;  // without warm-up
-  double typical_s = kNotSaid;  // the median of the pace
+  double pace_median = kNotSaid;
+  std::string rate_unit;        // "tokens/s" where the pace is an inverse rate; empty: seconds
+  double typical_s = kNotSaid;  // of a step: the median without warm-up
   std::int64_t interval = 1;    // steps from row to row
   std::optional<double> gpus;   // of the whole run; a lower bound where gpus_source says so
   std::string gpus_source;
@@ -56,6 +59,8 @@ void lose_all(Finding& finding, const TrainingRun& run, const std::string& why);
 
 // "step 1,200", or "line 12" where a row has no step.
 std::string place_of(const StepRow& row);
+// "5.2 s", or "31,000 tokens/s" where the pace is a rate's.
+std::string pace_in_words(const TrainingRun& run, double pace);
 // "41.4 s", "82 ms", "2.3 h", "36.6 days".
 std::string in_words(double seconds);
 double median(std::vector<double> values);  // NaN of none

@@ -230,18 +230,21 @@ void hang(const Rule& rule, const Observed& observed, std::vector<Finding>& find
     const double step = run.typical_s > 0 ? run.typical_s * static_cast<double>(run.interval) : 0;
     if (!(silent >= kHour / 2) || silent < 10 * step) continue;
     const std::int64_t lines = run.facts->integer("lines_after_last_step").value_or(0);
-    const bool total_known = run.series.total_steps > 0;
+    // Heartbeats are few; many lines are other work, of which nothing is known here.
+    constexpr double kHeartbeatsPerHour = 60;
+    const bool heartbeats = static_cast<double>(lines) <= kHeartbeatsPerHour * silent / kHour;
+    const bool certain = run.series.total_steps > 0 && heartbeats;
     Finding finding = finding_of(
-        rule, total_known ? FindingSeverity::kHigh : FindingSeverity::kMedium, run,
+        rule, certain ? FindingSeverity::kHigh : FindingSeverity::kMedium, run,
         fmt::format("no step for {} and more after {}{}, while other lines go on", in_words(silent),
                     run.series.last_step >= 0 ? fmt::format("step {}", run.series.last_step) : "the last step",
-                    total_known ? fmt::format(" of {}", run.series.total_steps) : ""),
+                    run.series.total_steps > 0 ? fmt::format(" of {}", run.series.total_steps) : ""),
         run.series.last_line, fmt::format("last step; {} lines behind it", lines));
     finding.cause =
         "The job holds its GPUs and does no step: a rank that died or waits, a collective that never ends, storage "
         "that "
         "does not answer. Heartbeats of a scheduler or watchdog are no progress.";
-    finding.confidence = total_known ? 0.9 : 0.7;
+    finding.confidence = certain ? 0.9 : 0.7;
     finding.expected = step > 0 ? "a line every " + in_words(step) : "";
     finding.measured = in_words(silent) + " without a step";
     finding.fix = {"py-spy dump --pid PID on each node: the rank that is not in a collective is the culprit",

@@ -220,7 +220,7 @@ constexpr StepKey kKeys[] = {
     key("datatimes", kData, kS),
     key("datatimems", kData, kMs),
     key("datas", kData, kS),
-    key("data", kData, kNo, kNeedsUnit),
+    key("data", kData, kNo, kNeedsUnit, kBare),
     key("dataloadtime", kData),
     key("dataloadtimems", kData, kMs),
     key("dataloadms", kData, kMs),

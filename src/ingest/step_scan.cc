@@ -88,8 +88,9 @@ class Scanner {
   Scanner(std::string_view text, StepHits& hits, std::size_t offset) : text_(text), hits_(hits), offset_(offset) {}
 
   void run() {
-    // OpenMMLab, Detectron2 and PyTorch's ImageNet example.
-    plain_seconds_ = contains(text_, "eta:") || contains(text_, "data_time") || contains(text_, "\tTime ");
+    // OpenMMLab, Detectron2, PyTorch's ImageNet example and timm.
+    plain_seconds_ = contains(text_, "eta:") || contains(text_, "data_time") || contains(text_, "\tTime ") ||
+                     (contains(text_, "Train: ") && contains(text_, " Data: "));
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (is_letter(c)) {

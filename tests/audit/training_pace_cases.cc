@@ -97,7 +97,20 @@ std::vector<RuleCase> series_cases() {
     ramp += fmt::format("step={} loss=2.5 step_time_s={} global_batch_size={}\n", step, 2 + 0.1 * (step - 300),
                         64 * (20 + step - 300) / 20);
   }
+  // No step time and no stamp: the rate alone.
+  std::string rates;
+  for (int step = 300; step < 330; ++step) {
+    rates += fmt::format("{{\"step\": {}, \"loss\": 2.5, \"tokens_per_second\": {}}}\n", step,
+                         (step < 318 ? 42000 : 35000) + step % 3);
+  }
   return {
+      {"training.throughput-drop",
+       "OfTheTokens",
+       {{"t.jsonl", rates}},
+       true,
+       kMedium,
+       "t.jsonl",
+       "35001 tokens/s after 42001"},
       {"training.throughput-drop",
        "ATenth",
        {{"t.log", paced(drops)}},

@@ -541,6 +541,16 @@ TEST(TrainingLog, ParametersInWordsOfThousands) {
   EXPECT_DOUBLE_EQ(*facts_of(file).number("params_billion"), 1.104);
 }
 
+TEST(TrainingLog, WaitsForDataWithoutAUnitBesideTimes) {
+  for (const char* const line :
+       {"Epoch: [0][30/900]\tTime  0.800 ( 0.810)\tData  0.250 ( 0.300)\tLoss 6.9e+00 (6.95e+00)\n",
+        "Train: 0 [  50/900 (  5%)]  Loss: 5.1 (5.2)  Time: 0.800s,  320.00/s  (0.810s,  316.00/s)  "
+        "LR: 1.0e-04  Data: 0.250 (0.300)\n"}) {
+    const FileFacts file = read_text(std::string(line) + line);
+    EXPECT_DOUBLE_EQ(item(facts_of(file), "steps", 0).number("data_time_s").value_or(0), 0.25) << line;
+  }
+}
+
 TEST(TrainingLog, WordsThatOnlyLookLikeAGpuOrAFailureAreNone) {
   const FileFacts file = read_text(
       "NVIDIA Megatron Core is imported\n"
