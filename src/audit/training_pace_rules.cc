@@ -368,7 +368,8 @@ void no_throughput(const Rule& rule, const Observed& observed, std::vector<Findi
     if (rated || told) continue;
     Finding finding =
         finding_of(rule, FindingSeverity::kInfo, run,
-                   fmt::format("{} steps and no time: no throughput can be computed", series.row_count),
+                   fmt::format("{} step{} and no time: no throughput can be computed", series.row_count,
+                               series.row_count == 1 ? "" : "s"),
                    series.rows.empty() ? 0 : series.rows.front().line, "no step time, rate or time stamp");
     finding.cause = "The log gives losses by step, but neither times nor rates nor a run time at its end.";
     finding.confidence = 1;
