@@ -1,6 +1,8 @@
 #include "ingest/training_events.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "base/text.h"
 #include "ingest/fast_number.h"
@@ -73,7 +75,35 @@ constexpr Marker kMarkers[] = {
     {"CPU CHECKPOINTING True", "activation-offload"},
 };
 
+// Markers by their first byte: one pass over a line finds all of them.
+const std::array<std::vector<std::size_t>, 256>& markers_by_first_byte() {
+  static const auto all = [] {
+    std::array<std::vector<std::size_t>, 256> by_byte;
+    for (std::size_t i = 0; i < std::size(kMarkers); ++i) {
+      by_byte[static_cast<unsigned char>(kMarkers[i].words.front())].push_back(i);
+    }
+    return by_byte;
+  }();
+  return all;
+}
+
+// The first of the table that the line has; nullptr for none.
+const Marker* marker_in(std::string_view line) {
+  std::size_t first = std::size(kMarkers);
+  const auto& by_byte = markers_by_first_byte();
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    for (const std::size_t i : by_byte[static_cast<unsigned char>(line[at])]) {
+      if (i >= first) break;
+      const Marker& marker = kMarkers[i];
+      if (!line.substr(at).starts_with(marker.words)) continue;
+      if (marker.not_with.empty() || !contains(line, marker.not_with)) first = i;
+    }
+  }
+  return first == std::size(kMarkers) ? nullptr : &kMarkers[first];
+}
+
 constexpr std::size_t kText = 240;
+constexpr std::int64_t kHeadLines = 20'000;  // programs say their GPU at the start
 constexpr std::size_t kLineUsed = 1024;
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -101,27 +131,26 @@ void TrainingEvents::on_line(std::string_view line, std::int64_t number) {
   line = line.substr(0, kLineUsed);
   take_event(line, number);
   take_checkpoint(line, number);
+  if (number > kHeadLines) return;
   if (gpu_.empty()) take_gpu(line, number);
   if (peak_line_ == 0) take_peak(line, number);
 }
 
 void TrainingEvents::take_event(std::string_view line, std::int64_t number) {
-  for (const Marker& marker : kMarkers) {
-    if (!contains(line, marker.words) || (!marker.not_with.empty() && contains(line, marker.not_with))) continue;
-    auto found = std::find_if(events_.begin(), events_.end(), [&](const Event& e) { return e.kind == marker.kind; });
-    if (found == events_.end()) {
-      events_.push_back({marker.kind, number, 0, std::string(trim(line).substr(0, kText))});
-      found = events_.end() - 1;
-    }
-    ++found->count;
-    return;
+  const Marker* const marker = marker_in(line);
+  if (marker == nullptr) return;
+  auto found = std::find_if(events_.begin(), events_.end(), [&](const Event& e) { return e.kind == marker->kind; });
+  if (found == events_.end()) {
+    events_.push_back({marker->kind, number, 0, std::string(trim(line).substr(0, kText))});
+    found = events_.end() - 1;
   }
+  ++found->count;
 }
 
 // A save that took "14.05 seconds" or "12.3s"; others are only counted.
 void TrainingEvents::take_checkpoint(std::string_view line, std::int64_t number) {
-  const bool saved = (contains(line, "checkpoint") || contains(line, "Checkpoint")) &&
-                     (contains(line, "saved") || contains(line, "Saved") || contains(line, "saving"));
+  if (!contains(line, "heckpoint")) return;
+  const bool saved = contains(line, "saved") || contains(line, "Saved") || contains(line, "saving");
   if (!saved) return;
   if (saves_++ == 0) save_line_ = number;
   for (const std::string_view before : {" in ", " took ", " time: "}) {
