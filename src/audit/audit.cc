@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "audit/run_rules.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -196,6 +197,7 @@ AuditReport run_audit(const Observed& observed) {
     add_cost(report.cost_usd_per_day, finding.cost_usd_per_day);
   }
   sort_findings(report.findings);
+  report.run = run_of(observed);
   for (const Seen& seen : observed.of_format("Prometheus server")) report.use = gpu_use_of(*seen.facts);
   return report;
 }
@@ -244,6 +246,7 @@ Json to_json(const AuditReport& report) {
           {"nodes", report.nodes},
           {"unrecognised", report.unrecognised},
           {"cost_usd_per_day", to_json(report.cost_usd_per_day)},
+          {"run", report.run ? to_json(*report.run) : Json(nullptr)},
           {"use", report.use ? to_json(*report.use) : Json(nullptr)},
           {"findings", std::move(findings)}};
 }

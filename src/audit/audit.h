@@ -12,6 +12,7 @@
 #include "audit/gpu_use.h"
 #include "audit/loss.h"
 #include "audit/rule.h"
+#include "audit/run_against_prediction.h"
 #include "base/json_fwd.h"
 
 namespace tare {
@@ -20,8 +21,9 @@ struct AuditReport {
   std::vector<Finding> findings;  // by severity, then cost, then place; consequences directly behind their cause
   int files = 0, nodes = 0;
   int unrecognised = 0;
-  std::optional<GpuUse> use;   // with --prometheus: GPU-hours by job, user and node
-  DailyCost cost_usd_per_day;  // the sum over findings with a known cost; unknown where none has one
+  std::optional<RunAudit> run;  // with --job: the longest log beside its prediction
+  std::optional<GpuUse> use;    // with --prometheus: GPU-hours by job, user and node
+  DailyCost cost_usd_per_day;   // the sum over findings with a known cost; unknown where none has one
 };
 
 AuditReport run_audit(const Observed& observed);

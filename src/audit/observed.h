@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "audit/run_against_prediction.h"
 #include "base/formula.h"
 #include "catalog/catalog.h"
 #include "ingest/read_file_facts.h"
@@ -38,6 +39,7 @@ struct AuditSetting {
   std::string price_source;
   // Of --on: where no file of a node says how many GPUs it has, and what its NICs carry together in one direction.
   std::optional<double> gpus_per_node, node_network_bytes_per_s;
+  std::optional<PredictedRun> predicted;  // of --job on --on
 };
 // The catalog's parameters, without job and offer.
 AuditSetting default_setting(const Catalog& catalog);

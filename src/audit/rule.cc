@@ -12,7 +12,7 @@ std::span<const Rule> rules() {
     std::vector<Rule> list;
     for (const auto family :
          {topology_rules, network_rules, health_rules, telemetry_rules, waste_rules, collective_rules, storage_rules,
-          training_rules, slurm_rules, kubernetes_rules, billing_rules, rank_rules}) {
+          training_rules, slurm_rules, kubernetes_rules, billing_rules, run_rules, rank_rules}) {
       const std::span<const Rule> rules = family();
       list.insert(list.end(), rules.begin(), rules.end());
     }

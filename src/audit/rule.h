@@ -35,8 +35,9 @@ std::span<const Rule> training_rules();    // training logs and traces
 std::span<const Rule> slurm_rules();       // scheduler's configuration and state, jobs lost
 std::span<const Rule> kubernetes_rules();
 std::span<const Rule> billing_rules();
-std::span<const Rule>
-rank_rules();  // who is late, who is missing; the last, for it looks for causes among what others found
+std::span<const Rule> run_rules();  // a run beside its prediction, with --job
+// Who is late, who is missing. The last, for it looks for causes among what the others found.
+std::span<const Rule> rank_rules();
 
 // A finding of the rule about `subject`, with the file's line as its first evidence.
 Finding make_finding(const Rule& rule, FindingSeverity severity, Subject subject, std::string title);

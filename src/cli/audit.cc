@@ -5,12 +5,14 @@
 #include <cstdlib>
 
 #include "audit/audit.h"
+#include "audit/predicted_comm.h"
 #include "audit/sarif.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/audit_view.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
+#include "cli/option_model.h"
 #include "cli/output.h"
 #include "cli/read_operands.h"
 #include "ingest/prometheus_server.h"
@@ -40,6 +42,86 @@ Result<AuditSetting> read_setting(const Arguments& arguments, const Catalog& cat
     setting.node_network_bytes_per_s = *per_gpu * nodes->node_type.gpus;
   }
   return setting;
+}
+
+// The log that the run is read from, as run_rules takes it: the one with most steps.
+const FactRecord* longest_log(const std::vector<FileFacts>& files) {
+  const FactRecord* longest = nullptr;
+  std::int64_t most = 1;
+  for (const FileFacts& file : files) {
+    for (const FormatReading& one : file.readings) {
+      const std::int64_t steps = one.reading.facts.integer("step_count").value_or(0);
+      if (one.format->kind != "training-log" || steps <= most) continue;
+      most = steps;
+      longest = &one.reading.facts;
+    }
+  }
+  return longest;
+}
+
+// The size and the configuration that the log states stand in for what the job leaves open.
+void take_from_log(const FactRecord& log, PlanRequest& request) {
+  const auto stated = [&](const char* name) -> std::vector<int> {
+    const std::optional<double> value = log.number(name);
+    if (!value || *value < 1 || *value > 1e6) return {};
+    return {static_cast<int>(*value)};
+  };
+  if (const std::vector<int> gpus = stated("gpus"); !gpus.empty()) request.job.search.gpus = gpus;
+  if (request.job.parallelism) return;
+  request.space.tp = stated("tensor_parallel");
+  request.space.pp = stated("pipeline_parallel");
+  request.space.cp = stated("context_parallel");
+  request.space.ep = stated("expert_parallel");
+  request.space.micro_batch = stated("micro_batch");
+}
+
+PredictedRun predicted_run(const PlanOption& option, const Job& job, const std::string& on) {
+  PredictedRun run;
+  run.job = job.name;
+  run.on = on;
+  run.parallelism = to_text(option.parallelism);
+  run.gpus = option.gpus;
+  run.step_time_s = option.step.step_time_s;
+  run.tokens_per_step = tokens_per_step(job);
+  run.tokens_per_s_per_gpu = option.step.tokens_per_s_per_gpu;
+  run.mfu_ratio = option.step.mfu_ratio;
+  if (option.step.model_flops_per_gpu > 0) {
+    run.flops_ratio = option.step.hardware_flops_per_gpu / option.step.model_flops_per_gpu;
+  }
+  const StepParts& parts = option.step.parts;
+  run.recompute_s = parts.recompute_s;
+  run.communication_s =
+      parts.tp_exposed_s + parts.cp_exposed_s + parts.ep_exposed_s + parts.pp_p2p_s + parts.dp_exposed_s;
+  run.bubble_s = parts.pp_bubble_s + parts.pp_imbalance_s;
+  run.data_s = parts.data_stall_s;
+  run.goodput_ratio = option.run.goodput_ratio;
+  return run;
+}
+
+// The job of --job on --on, at the log's configuration; the shares of its step that wait for communication.
+Result<void> predict(const Arguments& arguments, const Catalog& catalog, const std::vector<FileFacts>& files,
+                     AuditSetting& setting) {
+  if (arguments.text("job").empty()) return {};
+  if (arguments.texts("on").empty()) {
+    return fail("missing-choice", "--job: nothing to predict it on", "give --on CLUSTER.toml or --on OFFER");
+  }
+  Result<PlanRequest> request = read_request(arguments, catalog);
+  if (!request) return tl::unexpected(request.error());
+  request->draws = 0;
+  request->objective = "cost";
+  if (const FactRecord* const log = longest_log(files)) take_from_log(*log, *request);
+  const Result<std::vector<Choice>> choices = read_choices(arguments, *request, catalog);
+  if (!choices) return tl::unexpected(choices.error());
+  const Choice& choice = choices->front();
+  const Result<PlanOption> option = estimate(*request, catalog, choice.cluster, choice.gpus);
+  if (!option) return tl::unexpected(option.error());
+  setting.predicted = predicted_run(*option, request->job, choice.name);
+  setting.predicted->usd_per_gpu_h = setting.usd_per_gpu_h;
+  const CommShares shares = comm_shares(model_of(*option, choice.cluster, *request, catalog), option->parallelism);
+  const std::string source = "predicted for " + request->job.name;
+  setting.intra_node_comm_share = known_ratio("comm_share", shares.intra_node, source);
+  setting.inter_node_comm_share = known_ratio("comm_share", shares.inter_node, source);
+  return {};
 }
 
 // The answers of --prometheus as one more file; a server that does not answer is an error, not a file that is skipped.
@@ -117,6 +199,9 @@ Result<ExitCode> run_audit(Context& context) {
   if (!setting) return tl::unexpected(setting.error());
   Result<std::vector<FileFacts>> files = read_files(context);
   if (!files) return tl::unexpected(files.error());
+  if (const Result<void> done = predict(arguments, *catalog, *files, *setting); !done) {
+    return tl::unexpected(done.error());
+  }
 
   Answer answer;
   for (const FileFacts& file : *files) {
@@ -124,6 +209,12 @@ Result<ExitCode> run_audit(Context& context) {
   }
   const Observed observed(std::move(*files), *catalog, std::move(*setting));
   const AuditReport report = run_audit(observed);
+  if (!arguments.text("job").empty() && !report.run) {
+    Diagnostic none = make_error("no-run", "--job: no training log with step times is among the files",
+                                 "'tare read FILE' shows what is read of a log");
+    none.severity = Severity::kWarning;
+    answer.warnings.push_back(std::move(none));
+  }
   const Result<std::optional<AuditDifference>> difference = read_baseline(arguments, report);
   if (!difference) return tl::unexpected(difference.error());
 

@@ -87,6 +87,52 @@ void add_finding(Document& document, const Finding& finding, bool fresh, bool ex
   document.verbatim(lines);
 }
 
+Row run_row(const std::string& name, const std::string& unit, const std::optional<double>& measured,
+            const std::optional<double>& predicted, double scale = 1) {
+  const auto text = [scale](const std::optional<double>& value) {
+    return value ? fmt::format("{:.4g}", *value * scale) : std::string("not known");
+  };
+  const bool both = measured && predicted && *predicted > 0;
+  Row row;
+  row.cells = {name, text(measured), text(predicted), unit,
+               both ? fmt::format("{:.0f} %", 100 * *measured / *predicted) : ""};
+  return row;
+}
+
+// The run beside its prediction, and where its GPU-hours went.
+void add_run(Document& document, const RunAudit& run) {
+  const MeasuredRun& m = run.measured;
+  const PredictedRun& p = run.predicted;
+  document.heading(
+      fmt::format("{}: {} beside {} on {}", as_text(m.file), as_text(p.job), p.parallelism, as_text(p.on)));
+  Table table;
+  table.columns = {
+      {"what", ""}, {"measured", "measured"}, {"predicted", "predicted"}, {"unit", ""}, {"ratio", "of predicted"}};
+  for (const std::size_t i : {1, 2, 4}) table.columns[i].align = Align::kRight;
+  table.rows = {run_row("GPUs", "", m.gpus, p.gpus),
+                run_row("step time", "s", m.step_time_s, p.step_time_s),
+                run_row("tokens per second and GPU", "", m.tokens_per_s_per_gpu, p.tokens_per_s_per_gpu),
+                run_row("MFU", "%", m.mfu_ratio, p.mfu_ratio, 100),
+                run_row("waiting for data", "s of a step", m.data_s, p.data_s),
+                run_row("communication", "s of a step", m.communication_s, p.communication_s),
+                run_row("goodput", "%", m.goodput_ratio, p.goodput_ratio, 100),
+                run_row("restarts", "", m.restarts, std::nullopt)};
+  document.table(std::move(table));
+  document.heading(fmt::format("Where {:.4g} GPU-hours{} went", run.held_gpu_h,
+                               run.held_usd ? " and " + dollars(*run.held_usd) : std::string()));
+  Table bars;
+  bars.columns = {{"bar", ""}, {"gpu_h", "GPU-h"}, {"share", "share"}, {"usd", "USD"}};
+  for (std::size_t i = 1; i < bars.columns.size(); ++i) bars.columns[i].align = Align::kRight;
+  for (const RunBar& bar : run.waterfall) {
+    if (!(bar.gpu_h > 0)) continue;
+    Row row;
+    row.cells = {bar.label, fmt::format("{:.4g}", bar.gpu_h), fmt::format("{:.1f} %", 100 * bar.gpu_h / run.held_gpu_h),
+                 bar.usd ? dollars(*bar.usd) : ""};
+    bars.rows.push_back(std::move(row));
+  }
+  document.table(std::move(bars));
+}
+
 void add_use(Document& document, const std::string& heading, const std::vector<UseSum>& sums, double days) {
   constexpr std::size_t kShown = 10;
   if (sums.empty()) return;
@@ -142,6 +188,7 @@ Document audit_document(const AuditReport& report, const std::optional<AuditDiff
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
     add_finding(document, report.findings[i], is_fresh(difference, i), explain);
   }
+  if (report.run) add_run(document, *report.run);
   if (report.use) {
     add_use(document, "GPU-hours of jobs", report.use->jobs, report.use->days);
     add_use(document, "GPU-hours of users", report.use->users, report.use->days);

@@ -44,6 +44,12 @@ constexpr auto kFlags = std::to_array<Flag>({
      "else 64, and for --on the whole cluster when it is smaller."},
     {"row", 0, ValueKind::kText, "ID", Category::kInput, kValidate, kRepeats, kPerCall, "", "",
      "only the row of this id", "Given several times, the rows add up."},
+    {"job", 0, ValueKind::kFile, "JOB.toml", Category::kInput, kAudit, kOnce, kPerCall, "", "",
+     "hold a training log against what is predicted for this job on --on",
+     "Needs --on. The prediction is at the parallelism that the job fixes, else the one that the log states, else the "
+     "best; at the log's number of GPUs. Also sets how much of a step waits for communication, by which faults of "
+     "links "
+     "are priced."},
     {"baseline", 0, ValueKind::kFile, "BEFORE.json", Category::kInput, kAudit, kOnce, kPerCall, "", "",
      "an earlier audit's JSON: show what is new and fixed", ""},
     {"prometheus", 0, ValueKind::kText, "URL", Category::kInput, kAudit, kOnce, kConfigurable, "", "",

@@ -206,10 +206,19 @@ Result<Catalog> read_catalog(const Arguments& arguments) { return load_catalog(a
 
 Date as_of(const Arguments& arguments) { return arguments.date("as-of").value_or(today()); }
 
+namespace {
+
+// What is audited are the operands: there the job is a flag.
+std::string job_file(const Arguments& arguments) {
+  return arguments.verb == Verb::kAudit ? arguments.text("job") : arguments.operands.front();
+}
+
+}  // namespace
+
 Result<PlanRequest> read_request(const Arguments& arguments, const Catalog& catalog) {
   PlanRequest request;
   Diagnostics errors;
-  Result<Job> job = read_job(arguments.operands.front(), catalog);
+  Result<Job> job = read_job(job_file(arguments), catalog);
   if (!job) append(errors, job.error());
   if (arguments.verb == Verb::kPlan) {
     Result<std::vector<Cluster>> clusters = read_clusters(arguments.texts("on"), catalog);

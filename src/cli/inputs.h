@@ -14,8 +14,8 @@ Result<Catalog> read_catalog(const Arguments& arguments);
 
 Date as_of(const Arguments& arguments);
 
-// The job file (the first operand) with what the flags change of it, and the rest of the request; --on goes to
-// `clusters` for 'plan' alone, since the other verbs evaluate each choice by itself.
+// The job file (the first operand; of audit --job) with what the flags change of it, and the rest of the request; --on
+// goes to `clusters` for 'plan' alone, since the other verbs evaluate each choice by itself.
 Result<PlanRequest> read_request(const Arguments& arguments, const Catalog& catalog);
 
 // One thing to evaluate: an offer at a size, or a person's own cluster.

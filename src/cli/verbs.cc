@@ -47,6 +47,7 @@ constexpr auto kAuditExamples = std::to_array<Example>({
     {"dmesg | tare audit -", "one output, from standard input"},
     {"tare audit logs/ --on lab.toml --fail-on high", "exit 1 when something is severe"},
     {"tare audit --prometheus http://prom:9090 --since 30d", "who held GPUs and left them idle"},
+    {"tare audit train.log --job job.toml --on lab.toml", "a run beside its prediction: where its GPU-hours went"},
     {"tare audit logs/ --baseline before.json", "what is new and what is fixed"},
     {"tare audit logs/ --output sarif > audit.sarif", "for code-scanning viewers"},
 });

@@ -25,6 +25,7 @@ struct RuleCase {
   FindingSeverity severity = FindingSeverity::kInfo;  // where it speaks
   const char* subject = "";                           // Subject::name of one of its findings
   const char* title_has = "";                         // a piece of that finding's title
+  void (*set)(AuditSetting&) = nullptr;               // what --job and --on would say
 };
 
 // One <family>_cases.cc each.
@@ -39,11 +40,12 @@ std::span<const RuleCase> training_cases();
 std::span<const RuleCase> slurm_cases();
 std::span<const RuleCase> kubernetes_cases();
 std::span<const RuleCase> billing_cases();
+std::span<const RuleCase> run_cases();
 std::span<const RuleCase> rank_cases();
 
 // The shipped catalog, loaded once.
 const Catalog& shipped_catalog();
-AuditReport audit_files(const std::vector<CaseFile>& files);
+AuditReport audit_files(const std::vector<CaseFile>& files, void (*set)(AuditSetting&) = nullptr);
 std::vector<const Finding*> findings_of(const AuditReport& report, std::string_view rule_id);
 
 }  // namespace tare

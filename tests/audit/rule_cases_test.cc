@@ -17,13 +17,15 @@ const Catalog& shipped_catalog() {
   return catalog;
 }
 
-AuditReport audit_files(const std::vector<CaseFile>& files) {
+AuditReport audit_files(const std::vector<CaseFile>& files, void (*set)(AuditSetting&)) {
   std::vector<FileFacts> facts;
   for (const CaseFile& file : files) {
     const bool server = std::string_view(file.path).starts_with("http://");
     facts.push_back(server ? facts_of_table(file.text, file.path) : read_facts_of_text(file.text, file.path));
   }
-  return run_audit(Observed(std::move(facts), shipped_catalog()));
+  AuditSetting setting = default_setting(shipped_catalog());
+  if (set != nullptr) set(setting);
+  return run_audit(Observed(std::move(facts), shipped_catalog(), std::move(setting)));
 }
 
 std::vector<const Finding*> findings_of(const AuditReport& report, std::string_view rule_id) {
@@ -38,8 +40,9 @@ namespace {
 
 std::vector<RuleCase> all_cases() {
   std::vector<RuleCase> all;
-  for (const auto family : {topology_cases, network_cases, health_cases, telemetry_cases, waste_cases, collective_cases,
-                            storage_cases, training_cases, slurm_cases, kubernetes_cases, billing_cases, rank_cases}) {
+  for (const auto family :
+       {topology_cases, network_cases, health_cases, telemetry_cases, waste_cases, collective_cases, storage_cases,
+        training_cases, slurm_cases, kubernetes_cases, billing_cases, run_cases, rank_cases}) {
     const std::span<const RuleCase> cases = family();
     all.insert(all.end(), cases.begin(), cases.end());
   }
@@ -66,7 +69,7 @@ class RuleCases : public testing::TestWithParam<RuleCase> {};
 
 TEST_P(RuleCases, Holds) {
   const RuleCase& one = GetParam();
-  const AuditReport report = audit_files(one.files);
+  const AuditReport report = audit_files(one.files, one.set);
   const std::vector<const Finding*> found = findings_of(report, one.rule_id);
   SCOPED_TRACE(std::string(one.rule_id) + " " + one.what + ":\n" + describe(report));
   if (!one.speaks) {
