@@ -86,8 +86,11 @@ void slower(const Rule& rule, const Observed& observed, std::vector<Finding>& fi
   finding.measured = fmt::format("{:.0f} tokens/s/GPU, MFU {:.0f} %", *run->measured.tokens_per_s_per_gpu,
                                  run->measured.mfu_ratio.value_or(0) * 100);
   finding.confidence = 0.6;
-  finding.loss = share_lost(known_ratio("lost_ratio", 1 - ratio, "measured over predicted rate"), *run->measured.gpus,
-                            "GPUs of the run");
+  // Only of the time in which it trained: stops and restarts are findings of their own.
+  const double trained = run->measured.goodput_ratio.value_or(1);
+  finding.loss =
+      share_lost(known_ratio("lost_ratio", (1 - ratio) * trained, "measured over predicted rate, while it trained"),
+                 *run->measured.gpus, "GPUs of the run");
   finding.fix = {
       "audit the nodes' outputs together with this log: a fault that explains it is shown first",
       "record a profile of a few steps on every rank, and audit the traces: rank.late says who is waited for"};

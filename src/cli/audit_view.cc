@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -90,7 +91,9 @@ void add_finding(Document& document, const Finding& finding, bool fresh, bool ex
 Row run_row(const std::string& name, const std::string& unit, const std::optional<double>& measured,
             const std::optional<double>& predicted, double scale = 1) {
   const auto text = [scale](const std::optional<double>& value) {
-    return value ? fmt::format("{:.4g}", *value * scale) : std::string("not known");
+    if (!value) return std::string("not known");
+    return std::abs(*value * scale) < 1000 ? fmt::format("{:.4g}", *value * scale)
+                                           : fmt::format("{:.0f}", *value * scale);
   };
   const bool both = measured && predicted && *predicted > 0;
   Row row;
