@@ -57,6 +57,21 @@ FindingSeverity by_share(double share) {
   return share >= kSlowsTheWork ? FindingSeverity::kMedium : FindingSeverity::kLow;
 }
 
+// What the log alone says of why it is slow is the cause, and takes the cost that the prediction puts on it.
+void find_cause_in_log(Finding& finding, std::vector<Finding>& findings) {
+  for (Finding& other : findings) {
+    const bool why = other.rule_id == "training.data-stall" || other.rule_id == "training.throughput-drop" ||
+                     other.rule_id == "training.pipeline-bubble";
+    if (!why || other.evidence.empty() || other.evidence.front().file != finding.evidence.front().file) continue;
+    other.consequences.push_back(finding.rule_id);
+    if (!other.loss || other.loss->value < finding.loss->value) {
+      other.loss = finding.loss;
+      other.loss_unknown.clear();
+    }
+    return;
+  }
+}
+
 // Each part of a step that the log times and that takes longer than predicted.
 std::string parts_beyond(const RunAudit& run) {
   std::string text;
@@ -94,6 +109,8 @@ void slower(const Rule& rule, const Observed& observed, std::vector<Finding>& fi
   finding.fix = {
       "audit the nodes' outputs together with this log: a fault that explains it is shown first",
       "record a profile of a few steps on every rank, and audit the traces: rank.late says who is waited for"};
+  finding.consequences = {"training.mfu-low"};
+  find_cause_in_log(finding, findings);
   findings.push_back(std::move(finding));
 }
 
@@ -116,6 +133,7 @@ void restarts(const Rule& rule, const Observed& observed, std::vector<Finding>& 
                             "GPUs of the run");
   finding.fix = {"look for what ended it: the lines before the restart, dmesg of the nodes",
                  "checkpoint more often: tare estimate JOB.toml --on CLUSTER.toml --checkpoint-every auto"};
+  finding.consequences = {"training.restart"};
   findings.push_back(std::move(finding));
 }
 
@@ -137,6 +155,7 @@ void stops(const Rule& rule, const Observed& observed, std::vector<Finding>& fin
   finding.loss = share_lost(known_ratio("lost_ratio", share, "stops over the span"), *m.gpus, "GPUs of the run");
   finding.fix = {"write checkpoints asynchronously, and evaluate elsewhere",
                  "see what the log says at the longest stop"};
+  finding.consequences = {"training.gap", "training.pauses", "training.checkpoint-stall"};
   findings.push_back(std::move(finding));
 }
 
