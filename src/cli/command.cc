@@ -37,6 +37,8 @@ Result<ExitCode> dispatch(Context& context) {
       return run_compare(context);
     case Verb::kBill:
       return run_bill(context);
+    case Verb::kPlace:
+      return run_place(context);
     case Verb::kCatalog:
       return run_catalog(context);
     case Verb::kValidate:

@@ -40,6 +40,7 @@ Result<ExitCode> run_plan(Context& context);
 Result<ExitCode> run_estimate(Context& context);
 Result<ExitCode> run_compare(Context& context);
 Result<ExitCode> run_bill(Context& context);
+Result<ExitCode> run_place(Context& context);
 Result<ExitCode> run_catalog(Context& context);
 Result<ExitCode> run_validate(Context& context);
 Result<ExitCode> run_read(Context& context);

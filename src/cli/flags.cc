@@ -16,8 +16,10 @@ constexpr VerbSet kValidate = only(Verb::kValidate);
 constexpr VerbSet kRead = only(Verb::kRead);
 constexpr VerbSet kAudit = only(Verb::kAudit);
 constexpr VerbSet kBill = only(Verb::kBill);
+constexpr VerbSet kPlace = only(Verb::kPlace);
 constexpr VerbSet kJobs = kPlan | kEstimate | kCompare | kBill;
-constexpr VerbSet kAnswers = kJobs | kCatalog | kValidate | kRead | kAudit;  // the verbs that answer with a table
+constexpr VerbSet kSized = kJobs | kPlace;                                    // the verbs that take a job and a size
+constexpr VerbSet kAnswers = kSized | kCatalog | kValidate | kRead | kAudit;  // the verbs that answer with a table
 constexpr VerbSet kAll = ~0u;
 
 constexpr bool kRepeats = true, kOnce = false;
@@ -25,11 +27,11 @@ constexpr bool kConfigurable = true, kPerCall = false;
 
 // In the order of help: by category.
 constexpr auto kFlags = std::to_array<Flag>({
-    {"on", 0, ValueKind::kChoice, "CLUSTER.toml|OFFER", Category::kInput, kJobs | kAudit, kRepeats, kPerCall, "", "",
+    {"on", 0, ValueKind::kChoice, "CLUSTER.toml|OFFER", Category::kInput, kSized | kAudit, kRepeats, kPerCall, "", "",
      "evaluate on this cluster file or offer",
      "A cluster file says which nodes there are, how they are joined and what they cost (docs/cluster-file.md). "
      "Anything else is an offer of the catalog, as for --offer; 'plan' takes files only. 'plan', 'compare' and 'bill' "
-     "take several; 'estimate' and 'audit' take one."},
+     "take several; 'estimate', 'place' and 'audit' take one."},
     {"offer", 0, ValueKind::kOffer, "ID", Category::kInput, kEstimate | kCompare | kBill, kRepeats, kPerCall, "", "",
      "evaluate on this offer of the catalog",
      "An id as 'tare catalog offers' lists it, or a pattern that matches exactly one. 'compare' takes several, and the "
@@ -38,10 +40,22 @@ constexpr auto kFlags = std::to_array<Flag>({
      "search these offers instead of the job's",
      "A case-insensitive pattern over offer ids: '*' stands for any run of characters, '/' too. Given several times, "
      "the patterns add up."},
-    {"gpus", 0, ValueKind::kSizes, "N[,N…]", Category::kInput, kJobs, kRepeats, kPerCall, "", "",
+    {"gpus", 0, ValueKind::kSizes, "N[,N…]", Category::kInput, kSized, kRepeats, kPerCall, "", "",
      "numbers of GPUs instead of the job's",
      "'plan' tries each of them; 'estimate' and 'compare' take one. Without it: gpus of the job's [search] table, "
      "else 64, and for --on the whole cluster when it is smaller."},
+    {"cluster", 0, ValueKind::kFile, "CLUSTER.toml", Category::kInput, kPlace, kOnce, kPerCall, "", "",
+     "place on this cluster file", "The same as --on with a file."},
+    {"busy", 0, ValueKind::kText, "LIST", Category::kInput, kPlace, kRepeats, kPerCall, "", "",
+     "nodes that other jobs hold",
+     "Names and ranges: 'n[1-3],n7'. 'n7:4' holds four of its GPUs. '@FILE' reads a list from a file, separated by "
+     "commas, spaces or lines."},
+    {"forbid", 0, ValueKind::kText, "LIST", Category::kInput, kPlace, kRepeats, kPerCall, "", "",
+     "nodes that may not be taken", "As for --busy: reserved for others, about to be maintained."},
+    {"unhealthy", 0, ValueKind::kText, "LIST", Category::kInput, kPlace, kRepeats, kPerCall, "", "",
+     "nodes that are left out as unhealthy", "As for --busy; counted apart where the job does not fit."},
+    {"prefer", 0, ValueKind::kText, "LIST", Category::kInput, kPlace, kRepeats, kPerCall, "", "",
+     "nodes to take where the spread is no worse", "As for --busy."},
     {"row", 0, ValueKind::kText, "ID", Category::kInput, kValidate, kRepeats, kPerCall, "", "",
      "only the row of this id", "Given several times, the rows add up."},
     {"job", 0, ValueKind::kFile, "JOB.toml", Category::kInput, kAudit, kOnce, kPerCall, "", "",
@@ -87,12 +101,12 @@ constexpr auto kFlags = std::to_array<Flag>({
     {"include-suspect", 0, ValueKind::kSwitch, "", Category::kSearch, kPlan, kOnce, kConfigurable, "", "",
      "rank offers whose price is suspect too",
      "A price row that the catalog marks as suspect (with its reason) is otherwise left out."},
-    {"assume-fabric", 0, ValueKind::kBandwidth, "RATE", Category::kSearch, kJobs, kOnce, kConfigurable, "", "",
+    {"assume-fabric", 0, ValueKind::kBandwidth, "RATE", Category::kSearch, kSized, kOnce, kConfigurable, "", "",
      "bandwidth between nodes where none is known",
      "Per GPU and direction: 400Gb/s or 50GB/s. Without it an offer whose network nobody states is refused across "
      "nodes "
      "(no_known_fabric). Options that stand on it are marked."},
-    {"threads", 0, ValueKind::kCount, "N", Category::kSearch, kJobs, kOnce, kConfigurable, "", "",
+    {"threads", 0, ValueKind::kCount, "N", Category::kSearch, kSized, kOnce, kConfigurable, "", "",
      "how many threads search", "0, and the default, is one per core. The answer is the same for any number."},
     {"checkpoint-every", 0, ValueKind::kText, "WHEN[,WHEN…]", Category::kSearch, kJobs, kOnce, kPerCall, "", "",
      "checkpoint intervals to choose from",
@@ -102,22 +116,22 @@ constexpr auto kFlags = std::to_array<Flag>({
      "Shares of their rated power: 100%,80%,60%. A capped GPU clocks lower (cube root of the dynamic power left), and "
      "kernels that compute take longer; the best by the objective is taken."},
 
-    {"tp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+    {"tp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kSized, kOnce, kPerCall, "", "",
      "tensor parallelism: only these sizes",
      "A flag of this group narrows what is searched to the given values; the others stay free."},
-    {"pp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+    {"pp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kSized, kOnce, kPerCall, "", "",
      "pipeline parallelism: only these sizes", "Stages that the layers are split over."},
-    {"vpp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+    {"vpp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kSized, kOnce, kPerCall, "", "",
      "model chunks per pipeline stage: only these", "More than one is the interleaved schedule."},
-    {"cp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+    {"cp", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kSized, kOnce, kPerCall, "", "",
      "context parallelism: only these sizes", "The sequence is split over this many GPUs."},
-    {"ep", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+    {"ep", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kSized, kOnce, kPerCall, "", "",
      "expert parallelism: only these sizes", "Experts are spread over this many data-parallel ranks."},
-    {"zero", 0, ValueKind::kStages, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+    {"zero", 0, ValueKind::kStages, "N[,N…]", Category::kParallelism, kSized, kOnce, kPerCall, "", "",
      "ZeRO stages to try: 0 to 3", "1 shards the optimizer, 2 gradients too, 3 weights too (FSDP)."},
-    {"micro-batch", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kJobs, kOnce, kPerCall, "", "",
+    {"micro-batch", 0, ValueKind::kSizes, "N[,N…]", Category::kParallelism, kSized, kOnce, kPerCall, "", "",
      "micro-batches to try, in sequences", "Sequences that one GPU takes at a time."},
-    {"recompute", 0, ValueKind::kWords, "WORD[,WORD…]", Category::kParallelism, kJobs, kOnce, kPerCall,
+    {"recompute", 0, ValueKind::kWords, "WORD[,WORD…]", Category::kParallelism, kSized, kOnce, kPerCall,
      "none selective full", "", "activation recomputation to try",
      "'selective' recomputes attention, 'full' every layer from its input."},
 
@@ -143,6 +157,10 @@ constexpr auto kFlags = std::to_array<Flag>({
     {"explain", 0, ValueKind::kSwitch, "", Category::kOutput, kAnswers, kOnce, kConfigurable, "", "",
      "show formula, inputs and sources of each number",
      "Values that nobody stated are marked as assumed. 'plan' also lists every refusal one by one."},
+    {"emit", 0, ValueKind::kWord, "WHAT", Category::kOutput, kPlace, kOnce, kPerCall, "hostfile rankfile env", "",
+     "print this instead, for a launcher",
+     "'hostfile': nodes with their slots, in order. 'rankfile': host and slot of every rank, as Open MPI reads it. "
+     "'env': the sizes and the first node as shell variables."},
     {"roofline", 0, ValueKind::kSwitch, "", Category::kOutput, kEstimate, kOnce, kPerCall, "", "",
      "show intensity, ridge and bound of each operation",
      "An operation whose FLOPs per byte are below the ridge of the GPU is bound by memory, else by compute."},
@@ -220,7 +238,7 @@ std::string config_key(const Flag& flag) {
 namespace {
 
 // What each verb can be drawn as or exported to, beyond the forms of every answer.
-constexpr VerbSet kDrawn = kPlan | kEstimate | kCompare | kBill | kValidate;
+constexpr VerbSet kDrawn = kPlan | kEstimate | kCompare | kBill | kPlace | kValidate;
 
 bool has_form(Verb verb, std::string_view form) {
   if (form == "svg") return contains(kDrawn, verb);

@@ -181,7 +181,8 @@ std::vector<int> without_repeats(const std::vector<int>& numbers) {
 }
 
 Result<void> check_counts(const Arguments& arguments) {
-  const std::size_t given = arguments.texts("offer").size() + arguments.texts("on").size();
+  const std::size_t given =
+      arguments.texts("offer").size() + arguments.texts("on").size() + arguments.texts("cluster").size();
   if (arguments.integers("gpus").size() > 1) {
     return fail("bad-value", "--gpus: one size is needed here", "'tare plan' tries several sizes");
   }
@@ -196,6 +197,10 @@ Result<void> check_counts(const Arguments& arguments) {
   }
   if (arguments.verb == Verb::kBill && given < 1) {
     return fail("missing-choice", "nothing to bill", "give --on CLUSTER.toml or --on OFFER");
+  }
+  if (arguments.verb == Verb::kPlace && given != 1) {
+    return fail("missing-choice", given == 0 ? "nothing to place on" : "more than one cluster to place on",
+                "give one --cluster CLUSTER.toml");
   }
   return {};
 }
@@ -281,6 +286,7 @@ Result<std::vector<Choice>> read_choices(const Arguments& arguments, const PlanR
     choices.push_back({name, std::move(cluster), gpus});
   };
   for (const std::string& pattern : arguments.texts("offer")) add_offer(pattern);
+  for (const std::string& file : arguments.texts("cluster")) add_cluster(file);
   for (const std::string& value : arguments.texts("on")) {
     if (names_cluster_file(value)) {
       add_cluster(value);

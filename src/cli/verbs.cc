@@ -26,6 +26,12 @@ constexpr auto kBillExamples = std::to_array<Example>({
     {"tare bill job.toml --on lab.toml --output focus > bill.csv", "rows under FOCUS names"},
     {"tare bill job.toml --on lab.toml --fail-over '50000 USD'", "exit 1 when it costs more"},
 });
+constexpr auto kPlaceExamples = std::to_array<Example>({
+    {"tare place job.toml --cluster lab.toml", "nodes and ranks, with what they are worth"},
+    {"tare place job.toml --cluster lab.toml --busy 'n[1-3],n7:4' --unhealthy n5", "around what is taken"},
+    {"tare place job.toml --cluster lab.toml --emit rankfile > ranks", "for mpirun --rankfile"},
+    {"tare place job.toml --cluster lab.toml --output json | jq '.ranks[0]'", "where rank 0 runs"},
+});
 constexpr auto kCatalogExamples = std::to_array<Example>({
     {"tare catalog gpus", "list the accelerators"},
     {"tare catalog offers '*h100*'", "list the offers that match"},
@@ -83,6 +89,16 @@ constexpr auto kVerbs = std::to_array<VerbInfo>({
      "the step time among them; the chances to meet deadline and budget are counted in the same draws.\n\n"
      "Exit status 1 means that a bill misses the deadline, the budget or --fail-over.",
      kBillExamples},
+    {Verb::kPlace, "place", "JOB.toml", 1, 1, "which nodes and which GPU for every rank, in seconds and dollars",
+     "Chooses the nodes of a cluster with the least spread over leaves and NVLink domains, then the order of ranks "
+     "that "
+     "the step model says is fastest: tp inside the NVLink domain, cp, dp and pp along the leaves. Shows the step time "
+     "and cost of that placement, of the naive one (the first free nodes, ranks in Megatron's order) and the bound, "
+     "and "
+     "where shards and checkpoints go on the nodes' disks. docs/placing.md has the rules.\n\n"
+     "A job that does not fit is answered with the counts of what is in the way and the nearest changes, and exit "
+     "status 1.",
+     kPlaceExamples},
     {Verb::kCatalog, "catalog", "KIND [ID|GLOB] | import FILE…", 1, -1, "list and show what tare knows, with sources",
      "KIND is gpus, nodes, offers, models, parameters, stacks or nics. With an id one of them is shown in full with "
      "its "

@@ -11,6 +11,7 @@ enum class Verb : unsigned {
   kEstimate,
   kCompare,
   kBill,
+  kPlace,
   kCatalog,
   kValidate,
   kRead,

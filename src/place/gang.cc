@@ -434,8 +434,48 @@ void GangPlacer::try_candidate(int domain, GangPlacement& best) {
   best_cost_ = cost;
 }
 
+// Down the tree: the fewest free GPUs that suffice, in the domains that hold least.
+int GangPlacer::tightest_node() const {
+  const auto counts = state_->free_counts(0);
+  std::size_t free = at(request_.units) * at(request_.gpus_per_unit);
+  while (free < counts.size() && counts[free] == 0) ++free;
+  if (free >= counts.size()) return -1;
+  int id = 0;
+  for (int depth = 0; depth < depths_ - 1; ++depth) {
+    const ClusterState::Domain& range = state_->domain(id);
+    int best = -1;
+    for (int child = range.first_child; child < range.last_child; ++child) {
+      const bool has = state_->free_counts(child)[free] > 0;
+      if (has && (best < 0 || capacity(child) < capacity(best))) best = child;
+    }
+    id = best;
+  }
+  int slot = state_->domain(id).first_slot;
+  while (!state_->usable_at(slot) || state_->free_at(slot) != static_cast<int>(free)) ++slot;
+  return slot;
+}
+
+// With preferred nodes about, these come first (a look at every node).
+bool GangPlacer::place_on_one_node(GangPlacement& placement) {
+  int best = tightest_node();
+  if (best < 0) return false;
+  const int need = request_.units * request_.gpus_per_unit;
+  for (int slot = 0; !preferred_.empty() && slot < state_->nodes(); ++slot) {
+    if (!state_->preferred_at(slot) || !state_->usable_at(slot) || state_->free_at(slot) < need) continue;
+    if (!state_->preferred_at(best) || state_->free_at(slot) < state_->free_at(best)) best = slot;
+  }
+  taken_.clear();
+  take(best, request_.units);
+  measure(placement);
+  placement.exact = true;
+  placement.bound = placement.spread;
+  placement.nodes_bound = placement.nodes;
+  return true;
+}
+
 bool GangPlacer::place(const ClusterState& state, const GangRequest& request, GangPlacement& placement) {
   start(state, request);
+  if (place_on_one_node(placement)) return true;
   if (!find_candidates()) return false;
   set_weights();
   best_cost_ = open_cost_ = least_bound_ = kNever;
@@ -494,7 +534,7 @@ void GangPlacer::name_changes(CannotFit& reasons) const {
   }
   if (missing > 0 && reasons.busy >= missing) {
     reasons.nearest.push_back(
-        fmt::format("wait until {} are free again (busy: {})", units_text(request_, missing), reasons.busy));
+        fmt::format("wait for {} to be freed (busy: {})", units_text(request_, missing), reasons.busy));
   }
   if (missing > 0 && reasons.unhealthy >= missing) {
     reasons.nearest.push_back(
@@ -507,6 +547,7 @@ CannotFit GangPlacer::why_not(const ClusterState& state, const GangRequest& requ
   CannotFit reasons;
   start(state, request);
   reasons.units = request.units;
+  reasons.gpus_per_unit = request.gpus_per_unit;
   reasons.fitting = most_fitting();
   GangRequest free = request;
   free.within_depth = free.block_units = 0;

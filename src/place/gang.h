@@ -15,8 +15,9 @@
 // and a greedy placement that reaches the bound is taken as it is. The bound takes the largest domains of each depth
 // for themselves. Past a limit of work the greedy placement is returned beside the bound, with `exact` false.
 //
-// Ties go to domains with more preferred nodes, then to the fuller ones (best fit), then to the order of the topology.
-// Within a node's domain preferred nodes go first where that costs no further node.
+// What fits on one node takes the tightest one of all. Other ties go to domains with more preferred nodes, then to the
+// fuller ones (best fit), then to the order of the topology. Within a node's domain preferred nodes go first where that
+// costs no further node.
 //
 // Thread safety: one placer per thread (it keeps its memory between calls; none is allocated once it has grown).
 #pragma once
@@ -55,7 +56,8 @@ struct GangPlacement {
 
 // Why a gang does not fit.
 struct CannotFit {
-  int units = 0;     // asked for
+  int units = 0;  // asked for
+  int gpus_per_unit = 0;
   int fitting = 0;   // the most that fit under the same constraints
   int anywhere = 0;  // that fit without them
   // Units that would be there otherwise: of unusable nodes those that their free GPUs hold.
@@ -91,6 +93,8 @@ class GangPlacer {
   int needed(int depth) const { return request_.units / grain(depth); }
   bool is_innermost(int domain) const { return depth_of(domain) == depths_ - 1; }
 
+  bool place_on_one_node(GangPlacement& placement);
+  int tightest_node() const;  // slot of the node that it leaves least free; -1 when none holds it
   void start(const ClusterState& state, const GangRequest& request);
   void set_capacities();
   void set_weights();

@@ -84,22 +84,29 @@ class Flows {
   }
 
  private:
+  struct Ring {
+    int first = -1, last = -1;
+    int on_node = 0;  // ranks on the last one's node
+  };
+
   int count() const { return static_cast<int>(seats_.node.size()); }
 
   std::vector<double> rings(Kind kind, bool closed) const {
     std::vector<double> flows(seats_.uplinks.size());
-    std::vector<int> first(of_.size(), -1), last(of_.size(), -1);  // by group, of which there are no more than seats
-    const auto edge = [&](int from, int to) {
-      if (seats_.leaf[at(from)] != seats_.leaf[at(to)]) flows[at(seats_.leaf[at(from)])] += 1;
+    std::vector<Ring> ring(of_.size());  // by group, of which there are no more than seats
+    const auto edge = [&](int from, int to, int links) {
+      if (seats_.leaf[at(from)] != seats_.leaf[at(to)]) flows[at(seats_.leaf[at(from)])] += links;
     };
     for (int seat = 0; seat < count(); ++seat) {
-      const std::size_t group = at(group_of(of_[at(seat)], kind, p_));
-      if (last[group] >= 0) edge(last[group], seat);
-      if (first[group] < 0) first[group] = seat;
-      last[group] = seat;
+      Ring& of = ring[at(group_of(of_[at(seat)], kind, p_))];
+      const bool same_node = of.last >= 0 && seats_.node[at(of.last)] == seats_.node[at(seat)];
+      if (of.last >= 0) edge(of.last, seat, of.on_node);
+      if (of.first < 0) of.first = seat;
+      of.on_node = same_node ? of.on_node + 1 : 1;
+      of.last = seat;
     }
-    for (std::size_t group = 0; closed && group < first.size(); ++group) {
-      if (first[group] != last[group]) edge(last[group], first[group]);
+    for (const Ring& of : ring) {
+      if (closed && of.first != of.last) edge(of.last, of.first, of.on_node);
     }
     return flows;
   }

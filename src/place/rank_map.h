@@ -4,9 +4,9 @@
 // always the innermost, so that it stays inside the NVLink domain as far as it fits; cp, dp and pp follow in any order.
 // Where a group crosses leaves its ring leaves each of them a few times only, which is what an order is about:
 //
-//   flows_l     edges of all rings of one kind (dp·cp, cp, pp, tp) out of leaf l, in the order of their positions; of
-//   an
-//               all-to-all of n ranks with k in the leaf k·(n − k)/(n − 1)
+//   flows_l = edges of all rings of one kind (dp·cp, cp, pp, tp) out of leaf l, in the order of their seats, each times
+//             the ring's ranks on the node that it leaves (as many NICs carry it); of an all-to-all of n ranks, k of
+//             them in the leaf, k·(n − k)/(n − 1)
 //   oversubscription = max over kinds and leaves of flows_l · network rate per GPU ÷ uplink_l, at least 1
 //   gpus_per_leaf    = the largest block of neighbouring ranks (tp; tp·next; …; the experts' group) of which every copy
 //               lies in one leaf

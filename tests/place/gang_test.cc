@@ -179,7 +179,7 @@ TEST(Gang, SaysWhyItDoesNotFitAndWhatWouldHelp) {
   EXPECT_EQ(why.stranded_gpus, 5);
   EXPECT_THAT(why.nearest,
               ElementsAre("allow forbidden nodes: 1 more would do, they hold 1",
-                          "wait until 1 unit of 8 GPUs are free again (busy: 3)",
+                          "wait for 1 unit of 8 GPUs to be freed (busy: 3)",
                           "repair unhealthy nodes: they hold 1 unit of 8 GPUs", "ask for 4 units of 8 GPUs"));
 }
 

@@ -46,6 +46,12 @@ TEST(RankMap, LeafOrderCrossesEachUplinkOnce) {
   EXPECT_DOUBLE_EQ(in_order(machine(), in_turns, p, {}).oversubscription, 8);
 }
 
+// dp 64, all eight ranks of a node in one ring: one edge leaves each leaf, over the eight NICs of a node.
+TEST(RankMap, ARingDrivesTheNicsOfAllItsRanksOnANode) {
+  const SeatOrder seats = seats_of(two_leaves(), {0, 1, 2, 3, 4, 5, 6, 7}, 64);
+  EXPECT_DOUBLE_EQ(in_order(machine(), seats, split(1, 1, 64, 1), {}).oversubscription, 2);
+}
+
 // pp 2 outermost: stages of four nodes are leaves, so dp never crosses; of 32 boundary ranks all send at once.
 TEST(RankMap, StagesThatAreLeavesKeepDataParallelTrafficInside) {
   const Cluster cluster = two_leaves();

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 120
 
 _MASKS = [
-    (re.compile(r'("elapsed_s":\s*)[0-9][0-9.eE+-]*'), r"\1<elapsed>"),
+    (re.compile(r'("(?:elapsed|decision)_s":\s*)[0-9][0-9.eE+-]*'), r"\1<elapsed>"),
     (re.compile(r"\bin [0-9]+(?:\.[0-9]+)? ?(?:s|ms|µs|us)\b"), "in <elapsed>"),
 ]
 
