@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "audit/kubernetes_rules.h"
 #include "audit/loss.h"
 #include "audit/rule.h"
 #include "base/text.h"
@@ -75,6 +76,17 @@ void gpus_unhealthy(const Rule& rule, const Observed& observed, std::vector<Find
   });
 }
 
+// The plugin's log takes the GPU back after that line.
+bool recovers(const FactRecord& facts, const std::string& uuid, std::int64_t line) {
+  bool healthy = false;
+  for (const FactRecord* const entry : records_of(facts, "log")) {
+    if (entry->line <= line || entry->text("uuid") != uuid) continue;
+    if (entry->text("event") == "healthy") healthy = true;
+    if (entry->text("event") == "unhealthy" || entry->text("event") == "xid") healthy = false;
+  }
+  return healthy;
+}
+
 void device_unhealthy(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   for (const Seen& seen : observed.of_kind("kubernetes")) {
     std::vector<std::string> told;
@@ -82,6 +94,7 @@ void device_unhealthy(const Rule& rule, const Observed& observed, std::vector<Fi
       const std::string gpu(entry->text("uuid"));
       const bool bad = entry->text("event") == "unhealthy" || entry->text("event") == "xid";
       if (!bad || std::find(told.begin(), told.end(), gpu) != told.end()) continue;
+      if (recovers(*seen.facts, gpu, entry->line)) continue;
       told.push_back(gpu);
       const std::optional<std::int64_t> xid = entry->integer("xid");
       Finding finding = make_finding(
@@ -282,7 +295,9 @@ void pods_wait(const Rule& rule, const Observed& observed, std::vector<Finding>&
 void crash_loop(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   for (const Seen& seen : observed.of_kind("kubernetes")) {
     for (const FactRecord* const pod : records_of(*seen.facts, "pods")) {
-      const std::string phase(pod->text("phase"));
+      // Of JSON the phase is Running or Pending, and why it does not run stands at its containers.
+      const std::string_view waiting = pod->text("waiting_reason");
+      const std::string phase(waiting.empty() || waiting == "ContainerCreating" ? pod->text("phase") : waiting);
       const bool loops = phase.find("CrashLoop") < phase.size() || phase.find("ImagePull") < phase.size() ||
                          phase == "OOMKilled" || phase.find("Error") < phase.size() ||
                          phase.find("UnexpectedAdmission") < phase.size();
@@ -499,6 +514,16 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> kubernetes_rules() { return kRules; }
+std::span<const Rule> kubernetes_rules() {
+  static const std::vector<Rule> all = [] {
+    std::vector<Rule> list(std::begin(kRules), std::end(kRules));
+    for (const auto part : {kubernetes_device_rules, kubernetes_pod_rules, kubernetes_workload_rules}) {
+      const std::span<const Rule> rules = part();
+      list.insert(list.end(), rules.begin(), rules.end());
+    }
+    return list;
+  }();
+  return all;
+}
 
 }  // namespace tare

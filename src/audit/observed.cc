@@ -198,9 +198,49 @@ const Accelerator* Observed::accelerator_at(const std::string& node, const std::
   return first_accelerator(found_or_none(by_node_, node), *catalog_);
 }
 
+namespace {
+
+// Labels and types join the maker by a dash or underscore: "NVIDIA-H100-80GB-HBM3", "nvidia_h100_80gb_hbm3".
+std::string with_maker_apart(std::string_view product) {
+  std::string text(product);
+  std::size_t at = 0;
+  for (const std::string_view maker : {"nvidia", "amd", "geforce", "tesla", "instinct", "rtx"}) {
+    if (text.size() <= at + maker.size() || !equals_ignoring_case(text.substr(at, maker.size()), maker)) continue;
+    const char behind = text[at + maker.size()];
+    if (behind != '-' && behind != '_' && behind != ' ') continue;
+    text[at + maker.size()] = ' ';
+    at += maker.size() + 1;
+  }
+  return text;
+}
+
+// "1g.10gb" in a name: a slice under MIG is no whole GPU of that name.
+bool names_slice(std::string_view product) {
+  const std::size_t at = product.find("g.");
+  return at != std::string_view::npos && at > 0 && product[at - 1] >= '0' && product[at - 1] <= '9' &&
+         product.find("gb", at) != std::string_view::npos;
+}
+
+// Of cards all of which are called RTX the number tells which: "RTX 3090" is no RTX A6000.
+bool number_agrees(const Accelerator& accelerator, const std::string& name) {
+  const std::string text = to_lower(name);
+  const std::size_t rtx = text.find("rtx ");
+  if (rtx == std::string::npos) return true;
+  const std::string model = text.substr(rtx + 4, text.find_first_of(" -_", rtx + 4) - rtx - 4);
+  return to_lower(accelerator.id + ' ' + accelerator.name + ' ' + join(accelerator.aliases, " ")).find(model) !=
+         std::string::npos;
+}
+
+}  // namespace
+
 const Accelerator* accelerator_named(const Catalog& catalog, std::string_view product) {
-  if (product.empty()) return nullptr;
-  return match_gpu(catalog, {std::string(product), std::string(product), {}, {}, {}}).accelerator;
+  if (product.empty() || names_slice(product)) return nullptr;
+  const std::string name = with_maker_apart(product);
+  if (to_lower(name).starts_with("nvidia ")) {
+    if (const Accelerator* const known = find_accelerator(catalog, std::string_view(name).substr(7))) return known;
+  }
+  const Accelerator* const found = match_gpu(catalog, {name, name, {}, {}, {}}).accelerator;
+  return found != nullptr && number_agrees(*found, name) ? found : nullptr;
 }
 
 std::vector<const FactRecord*> records_of(const FactRecord& facts, std::string_view list) {

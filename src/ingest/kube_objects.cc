@@ -37,6 +37,15 @@ void copy_text(FactRecord& into, std::string_view name, const FactRecord* from, 
   }
 }
 
+std::vector<const FactRecord*> records_in(const FactRecord& record, std::string_view list) {
+  std::vector<const FactRecord*> records;
+  const std::vector<Fact>* const items = record.find_list(list);
+  for (std::size_t i = 0; items != nullptr && i < items->size(); ++i) {
+    if (const FactRecord* const one = (*items)[i].as_record()) records.push_back(one);
+  }
+  return records;
+}
+
 void take_status(FactRecord& node, const FactRecord& status) {
   for (const std::string_view name : {"capacity", "allocatable"}) {
     if (const FactRecord* const resources = status.find_record(name)) node.set(name, Fact::of(quantities(*resources)));
@@ -100,11 +109,29 @@ void take_node(const FactRecord& object, KubeFacts& facts) {
   }
 }
 
+// What a container finds at /dev/shm: "host path", "memory", "disk", "other volume", or "default" (the runtime's 64
+// MB).
+std::string_view shm_of(const FactRecord& spec, const FactRecord& container) {
+  std::string_view volume;
+  for (const FactRecord* const mount : records_in(container, "volumeMounts")) {
+    if (mount->text("mountPath") == "/dev/shm") volume = mount->text("name");
+  }
+  if (volume.empty()) return "default";
+  for (const FactRecord* const one : records_in(spec, "volumes")) {
+    if (one->text("name") != volume) continue;
+    if (one->has("hostPath")) return "host path";
+    const FactRecord* const empty = one->find_record("emptyDir");
+    if (one->has("emptyDir")) return empty != nullptr && empty->text("medium") == "Memory" ? "memory" : "disk";
+  }
+  return "other volume";
+}
+
 // Containers of a pod's spec: what they ask for, summed over them.
 void take_pod_spec(const FactRecord& spec, FactRecord& pod) {
   copy_text(pod, "node", &spec, "nodeName");
   copy_text(pod, "scheduler", &spec, "schedulerName");
   copy_text(pod, "host_network", &spec, "hostNetwork");
+  copy_text(pod, "host_ipc", &spec, "hostIPC");
   if (const FactRecord* const selector = spec.find_record("nodeSelector"))
     pod.set("node_selector", Fact::of(bounded(*selector)));
   const std::vector<Fact>* const containers = spec.find_list("containers");
@@ -124,6 +151,9 @@ void take_pod_spec(const FactRecord& spec, FactRecord& pod) {
       if (!own) own = gpus_in(values);
       into.set(name, Fact::of(std::move(values)));
     }
+    if (const FactRecord* const security = container->find_record("securityContext"))
+      copy_text(into, "privileged", security, "privileged");
+    into.set("shm", shm_of(spec, *container));
     if (own) {
       into.set("gpus", *own);
       gpus = std::min<std::int64_t>(gpus.value_or(0) + *own, 1'000'000'000);
@@ -151,6 +181,10 @@ void take_pod(const FactRecord& object, KubeFacts& facts) {
     if (const std::vector<Fact>* const statuses = status->find_list("containerStatuses")) {
       for (const Fact& one : *statuses) {
         if (one.as_record() == nullptr) continue;
+        if (const FactRecord* const waiting = record_at(*one.as_record(), "state.waiting"))
+          copy_text(pod, "waiting_reason", waiting, "reason");
+        if (const FactRecord* const ended = record_at(*one.as_record(), "lastState.terminated"))
+          copy_text(pod, "last_reason", ended, "reason");
         restarts = std::min<std::int64_t>(
             restarts + std::clamp<std::int64_t>(one.as_record()->integer("restartCount").value_or(0), 0, 1'000'000),
             1'000'000'000);

@@ -39,5 +39,19 @@ TEST(Kubernetes, MigIsPending) {
   EXPECT_NEAR(*found.front()->cost_usd_per_day.base_usd, 4 * 24 * 1.5, 1e-9);
 }
 
+// 4 GPUs, 1 requested, all 64 CPUs requested: the 3 others wait for a CPU, 3 * 24 GPU-h a day.
+TEST(KubernetesCost, StrandedGpusAreThoseNobodyCanAskFor) {
+  const AuditReport report = audit_files(
+      {{"node.txt",
+        "Name:               u2\nRoles:              <none>\n"
+        "Capacity:\n  cpu:  64\n  nvidia.com/gpu:  4\nAllocatable:\n  cpu:  64\n  nvidia.com/gpu:  4\n"
+        "Allocated resources:\n  Resource        Requests     Limits\n  --------        --------     ------\n"
+        "  cpu             64 (100%)    64 (100%)\n  nvidia.com/gpu  1            1\n"}});
+  const std::vector<const Finding*> found = findings_of(report, "kubernetes.stranded");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_TRUE(found[0]->loss.has_value());
+  EXPECT_NEAR(found[0]->loss->value, 3 * 24, 1e-9);
+}
+
 }  // namespace
 }  // namespace tare

@@ -70,5 +70,18 @@ TEST(SlurmCost, APartitionDoesNotRepeatWhatItsNodesCost) {
   EXPECT_EQ(nodes[0]->subject.name, "w[1-2]");
 }
 
+// Types and labels join the maker by a dash or underscore; slices and cards of another number are not that GPU.
+TEST(AcceleratorNamed, LabelsAndTypes) {
+  const auto id = [](const char* name) {
+    const Accelerator* const gpu = accelerator_named(shipped_catalog(), name);
+    return gpu == nullptr ? std::string("none") : gpu->id;
+  };
+  EXPECT_EQ(id("NVIDIA-A100-SXM4-80GB"), "A100-SXM4-80GB");
+  EXPECT_EQ(id("nvidia_h100_80gb_hbm3"), "H100-SXM5-80GB");
+  EXPECT_EQ(id("nvidia-rtx-3090"), "RTX3090");
+  EXPECT_EQ(id("NVIDIA RTX 1234"), "none");
+  EXPECT_EQ(id("NVIDIA H100 80GB HBM3 MIG 2g.20gb"), "none");
+}
+
 }  // namespace
 }  // namespace tare

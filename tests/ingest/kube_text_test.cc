@@ -90,6 +90,18 @@ TEST(KubeText, AJobOfAnOperator) {
   EXPECT_EQ(job.integer("gpus_per_worker"), 8);
 }
 
+TEST(KubeText, WhatAContainerHasAtDevShm) {
+  const std::string pod =
+      "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  containers:\n"
+      "  - name: a\n    volumeMounts:\n    - {name: s, mountPath: /dev/shm}\n"
+      "  - name: b\n  volumes:\n  - name: s\n    emptyDir: {medium: Memory}\n";
+  const FileFacts file = read_text(pod);
+  const FactRecord* const first = facts_of(file).find_list("pods")->front().as_record();
+  const std::vector<Fact>& containers = *first->find_list("containers");
+  EXPECT_EQ(containers[0].as_record()->text("shm"), "memory");
+  EXPECT_EQ(containers[1].as_record()->text("shm"), "default");
+}
+
 TEST(KubeText, SchedulingFailuresInParts) {
   FactRecord event(1);
   explain_scheduling(
