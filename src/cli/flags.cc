@@ -65,7 +65,8 @@ constexpr auto kFlags = std::to_array<Flag>({
      "links "
      "are priced."},
     {"baseline", 0, ValueKind::kFile, "BEFORE.json", Category::kInput, kAudit, kOnce, kPerCall, "", "",
-     "an earlier audit's JSON: show what is new and fixed", ""},
+     "an earlier audit's JSON: show what is new and fixed",
+     "Written by 'tare audit … -o before.json'. Findings are the same when rule and subject are."},
     {"prometheus", 0, ValueKind::kText, "URL", Category::kInput, kAudit, kOnce, kConfigurable, "", "",
      "ask this Prometheus server what the GPUs did",
      "http://HOST:PORT of a server that scrapes dcgm-exporter or its kin. Idle and little-used GPU-hours of the days "

@@ -47,7 +47,7 @@ class Script : public testing::Test {
 
 TEST_F(Script, BashCompletesVerbsFlagsAndWords) {
   if (!has_program("bash")) GTEST_SKIP() << "no bash";
-  EXPECT_EQ(completed("tare pla", 1), "plan\n");
+  EXPECT_EQ(completed("tare pl", 1), "plan place\n");
   EXPECT_EQ(completed("tare plan --ou", 2), "--output\n");
   EXPECT_EQ(completed("tare plan --output m", 3), "md\n");
   EXPECT_EQ(completed("tare plan -o js", 3), "json\n");
