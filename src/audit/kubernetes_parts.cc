@@ -1,6 +1,5 @@
 #include "audit/kubernetes_rules.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "audit/gpu_seen.h"

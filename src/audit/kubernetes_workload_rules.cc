@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "audit/gpu_seen.h"
 #include "audit/kubernetes_rules.h"
-#include "base/text.h"
 #include "ingest/kube_facts.h"
-#include "ingest/scan.h"
 
 namespace tare {
 namespace {

@@ -7,7 +7,6 @@
 #include "audit/slurm_rules.h"
 #include "base/text.h"
 #include "ingest/scan.h"
-#include "ingest/slurm_values.h"
 
 #include <fmt/format.h>
 
@@ -38,10 +37,6 @@ std::optional<double> gres_conf_gpus(const Seen& seen, const std::string& host) 
   return gpus;
 }
 
-bool is_live(const FactRecord& node) {
-  return node.text("source") == "scontrol show node" || node.text("source") == "json";
-}
-
 // Why the node should have GPUs though it registers none; empty where nothing says so.
 std::string why_gpus(const Observed& observed, const Seen& seen, const FactRecord& node, const std::string& name) {
   if (const auto gpus = gres_conf_gpus(seen, name)) return fmt::format("gres.conf lists {:.0f} GPUs", *gpus);
@@ -60,7 +55,7 @@ void no_gres(const Rule& rule, const Observed& observed, std::vector<Finding>& f
   for (const Seen& seen : observed.of_kind("slurm")) {
     for (const FactRecord* const node : records_of(*seen.facts, "nodes")) {
       const bool none = node->has("gres") && !node->has("gpus") && !node->has("cfg_gpus");
-      if (!is_live(*node) || !none) continue;
+      if (!is_live_node(*node) || !none) continue;
       const std::string name(node->text("name"));
       const std::string why = why_gpus(observed, seen, *node, name);
       if (why.empty()) continue;
@@ -281,7 +276,7 @@ void gpus_stranded(const Rule& rule, const Observed& observed, std::vector<Findi
     for (const FactRecord* const node : records_of(*seen.facts, "nodes")) {
       const auto gpus = node->has("cfg_gpus") ? node->number("cfg_gpus") : node->number("gpus");
       const auto used = node->has("alloc_gpus") ? node->number("alloc_gpus") : node->number("used_gpus");
-      if (!is_live(*node) || !gpus || *gpus <= 0 || host_use(*node) != HostUse::kUsable) continue;
+      if (!is_live_node(*node) || !gpus || *gpus <= 0 || host_use(*node) != HostUse::kUsable) continue;
       const auto cpus = node->has("cpus_effective") ? node->number("cpus_effective") : node->number("cpus");
       const auto cpus_used = node->number("cpus_allocated");
       const auto memory = node->number("real_memory_mb"), memory_used = node->number("alloc_memory_mb");
@@ -310,7 +305,7 @@ void gpus_stranded(const Rule& rule, const Observed& observed, std::vector<Findi
 void memory_unset(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
   for (const Seen& seen : observed.of_kind("slurm")) {
     for (const FactRecord* const node : records_of(*seen.facts, "nodes")) {
-      if (!is_live(*node) || node->number("real_memory_mb").value_or(0) != 1) continue;
+      if (!is_live_node(*node) || node->number("real_memory_mb").value_or(0) != 1) continue;
       const std::string name(node->text("name"));
       Finding finding = make_finding(rule, FindingSeverity::kLow, {"node", name, name},
                                      name + ": RealMemory=1, the default of a line that says none");
@@ -330,7 +325,7 @@ void cores_flat(const Rule& rule, const Observed& observed, std::vector<Finding>
     for (const FactRecord* const node : records_of(*seen.facts, "nodes")) {
       const auto sockets = node->has("sockets") ? node->number("sockets") : node->number("sockets_per_board");
       const auto per_socket = node->number("cores_per_socket"), cpus = node->number("cpus");
-      const bool live = is_live(*node) || node->text("source") == "slurm.conf";
+      const bool live = is_live_node(*node) || node->text("source") == "slurm.conf";
       if (!live || !sockets || !cpus || *sockets < kFlatCpus || *sockets != *cpus || per_socket.value_or(1) != 1)
         continue;
       const std::string name(node->text("name"));

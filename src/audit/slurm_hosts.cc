@@ -52,7 +52,8 @@ void add_to_host(SlurmHost& host, const FactRecord& record, HostUse use) {
     host.state = record.text("state");
     host.line = record.line;
   }
-  if (host.reason.empty() && !record.text("reason").empty() && record.text("reason") != "none") {
+  const bool configured = record.has("source") && !is_live_node(record);
+  if (!configured && host.reason.empty() && !record.text("reason").empty() && record.text("reason") != "none") {
     host.reason = record.text("reason");
     host.reason_user = record.text("reason_user");
     host.reason_line = record.find("reason")->line > 0 ? record.find("reason")->line : record.line;
@@ -67,11 +68,16 @@ void add_to_host(SlurmHost& host, const FactRecord& record, HostUse use) {
   if (host.gpu_type.empty()) host.gpu_type = record.text("cfg_gpu_type");
 }
 
-bool is_live(const FactRecord& node) {
-  return node.text("source") == "scontrol show node" || node.text("source") == "json" || !node.text("state").empty();
-}
-
 }  // namespace
+
+bool is_live_node(const FactRecord& node) {
+  if (node.text("source") == "scontrol show node" || node.text("source") == "json") return true;
+  // What is left of "scontrol show node" after grep.
+  for (const char* const member : {"cfg_tres", "alloc_tres", "cpus_allocated", "reason_user"}) {
+    if (node.has(member)) return true;
+  }
+  return contains(node.text("state"), "+");
+}
 
 HostUse host_use(std::string_view state, const std::vector<std::string>& flags) {
   const auto flagged = [&flags](std::string_view flag) {
@@ -105,7 +111,7 @@ std::vector<SlurmHost> slurm_hosts(const Seen& seen) {
     }
   };
   for (const FactRecord* const node : records_of(*seen.facts, "nodes")) {
-    if (is_live(*node)) take(*node, node->text("name"), host_use(*node));
+    take(*node, node->text("name"), is_live_node(*node) ? host_use(*node) : HostUse::kUnknown);
   }
   for (const FactRecord* const group : records_of(*seen.facts, "groups")) {
     take(*group, group->text("node_list"), host_use(*group));

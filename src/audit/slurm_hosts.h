@@ -21,6 +21,10 @@ HostUse host_use(std::string_view state_name, const std::vector<std::string>& fl
 // The same of a record of nodes[] or groups[].
 HostUse host_use(const FactRecord& record);
 
+// A record of nodes[] that says what a node is now. A configuration's State= is what a node has when it is first seen
+// ("UNKNOWN").
+bool is_live_node(const FactRecord& node);
+
 struct SlurmHost {
   std::string name;
   HostUse use = HostUse::kUnknown;

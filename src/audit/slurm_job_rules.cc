@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <unordered_map>
 
 #include "audit/gpu_seen.h"
 #include "audit/slurm_hosts.h"
@@ -18,6 +17,7 @@ namespace {
 // Part of all GPU-hours of a file that ended in failure. Set by hand: short failures are everyday, a tenth of the hours
 // is worth a look, a quarter worth work.
 constexpr double kLostRatioLow = 0.1, kLostRatioMedium = 0.25;
+constexpr std::ptrdiff_t kJobsForShare = 5;
 constexpr double kLostHours = 8;  // GPU-hours below which nobody looks
 // A few restarts are preemption or a maintenance; more say that something takes the job down again and again.
 constexpr double kRestartsLow = 3, kRestartsMedium = 5;
@@ -104,8 +104,10 @@ void report_hours(const Rule& rule, const Observed& observed, const std::functio
     const Jobs jobs = jobs_where(seen, [&](const SlurmJob& job) { return job.gpu_h() > 0 && is(job); });
     const double lost = hours_of(jobs), sum = hours_of(all);
     if (lost < kLostHours || lost < kLostRatioLow * sum) continue;
-    const auto severity = lost >= kLostRatioMedium * sum ? most : FindingSeverity::kLow;
-    Finding finding = make_finding(rule, severity, subject_of_jobs(seen, jobs),
+    const auto with_gpus = std::count_if(all.begin(), all.end(), [](const SlurmJob& job) { return job.gpu_h() > 0; });
+    // Of a few jobs a share says little.
+    const bool much = lost >= kLostRatioMedium * sum && with_gpus >= kJobsForShare;
+    Finding finding = make_finding(rule, much ? most : FindingSeverity::kLow, subject_of_jobs(seen, jobs),
                                    fmt::format("{:.0f} of {:.0f} GPU-hours {}{}", lost, sum, how, most_of(jobs)));
     finding.cause = cause;
     add_evidence(finding, seen, jobs, "state");

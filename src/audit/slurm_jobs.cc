@@ -1,7 +1,6 @@
 #include "audit/slurm_jobs.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "audit/gpu_seen.h"
 #include "audit/slurm_hosts.h"

@@ -6,7 +6,6 @@
 #include "audit/slurm_hosts.h"
 #include "audit/slurm_rules.h"
 #include "ingest/scan.h"
-#include "ingest/slurm_values.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "audit/gpu_seen.h"
-#include "audit/slurm_hosts.h"
 #include "audit/slurm_rules.h"
 #include "base/text.h"
 #include "ingest/scan.h"
@@ -110,7 +109,7 @@ void other_gres(const Rule& rule, const Observed& observed, std::vector<Finding>
                                  fmt::format("of the Gres only gpu counts GPUs: {} does not", list_names(all)),
                                  line_of(*first, "gres"), std::string(first->text("gres")));
     finding.cause =
-        "Gres names any resource: tmp is scratch space (844G of it is a size), shard and mps are shares of a "
+        "Gres names any resource: tmp is scratch space (tmp:500G is a size), shard and mps are shares of a "
         "GPU that is counted under gpu. Only gpu counts GPUs.";
     findings.push_back(std::move(finding));
   }

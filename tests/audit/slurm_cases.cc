@@ -62,6 +62,15 @@ std::vector<RuleCase> node_cases() {
        kHigh,
        "b7",
        "7 of 8"},
+      {"slurm.gres-count",
+       "LeftByGrep",
+       {{"node.txt",
+         "NodeName=b6 CoresPerSocket=48\n   Gres=gpu:h200:8\n   CfgTRES=cpu=192,gres/gpu=8\n"
+         "   Reason=gres/gpu count reported lower than configured (6 < 8) [slurm@2026-01-02T03:04:05]\n"}},
+       true,
+       kHigh,
+       "b6",
+       "8 GPUs"},
       {"slurm.gres-count", "OtherReason", {{"node.txt", drained("Kill task failed")}}, false},
       {"slurm.real-memory", "Drained", {{"node.txt", drained("Low RealMemory")}}, true, kHigh, "b7", "less memory"},
       {"slurm.real-memory",
@@ -114,6 +123,10 @@ std::vector<RuleCase> node_cases() {
        kLow,
        "b7",
        "draining"},
+      {"slurm.node-out",
+       "StateOfSlurmConf",
+       {{"slurm.conf", "NodeName=b[1-4] CPUs=96 RealMemory=700000 Gres=gpu:h100:4 State=UNKNOWN\n"}},
+       false},
       {"slurm.node-out", "Well", {{"node.txt", well()}}, false},
       {"slurm.idle-with-drain",
        "Drained",
@@ -275,6 +288,7 @@ const char* const kCancelled =
     "43|udo|CANCELLED by 1001|12:00:00|2025-02-02T12:00:00|2025-02-03T00:00:00|cpu=32,gres/gpu=4\n";
 const char* const kNodeFail = "44|udo|NODE_FAIL|06:00:00|2025-02-02T12:00:00|2025-02-02T18:00:00|cpu=32,gres/gpu=4\n";
 const char* const kOom = "45|udo|OUT_OF_MEMORY|00:20:00|2025-02-02T12:00:00|2025-02-02T12:20:00|cpu=32,gres/gpu=4\n";
+const char* const kFourHours = "47|eva|COMPLETED|04:00:00|2025-02-02T12:00:00|2025-02-02T16:00:00|cpu=8,gres/gpu=1\n";
 const char* const kShortFail = "46|udo|FAILED|00:05:00|2025-02-02T12:00:00|2025-02-02T12:05:00|cpu=32,gres/gpu=4\n";
 
 std::string job(const std::string& restarts, const std::string& state, const std::string& reason, int cpus = 64) {
@@ -314,12 +328,19 @@ std::vector<RuleCase> job_cases() {
        "the node"},
       {"slurm.node-failed-jobs", "OwnFault", {{"sacct.txt", sacct(two_days + kFailed)}}, false},
       {"slurm.failed-hours",
-       "AThird",
+       "OneOfTwoJobs",
        {{"sacct.txt", sacct(two_days + kFailed)}},
+       true,
+       kLow,
+       "job 41",
+       "48 of 144"},
+      {"slurm.failed-hours",
+       "AThirdOfSixJobs",
+       {{"sacct.txt", sacct(two_days + kFailed + kFourHours + kFourHours + kFourHours + kFourHours)}},
        true,
        kMedium,
        "job 41",
-       "48 of 144"},
+       "48 of 160"},
       {"slurm.failed-hours", "FiveMinutes", {{"sacct.txt", sacct(two_days + kShortFail)}}, false},
       {"slurm.timeout-hours",
        "AThird",
