@@ -41,8 +41,9 @@ std::string status_text(const PlanOption& option, const std::string& objective) 
 
 std::string searched_text(const Plan& plan) {
   const auto count = [](long long value) { return format_count(static_cast<double>(value)); };
-  std::string text = fmt::format("{} configurations searched in {}, {} of them ruled out by a bound",
-                                 count(plan.configurations), format_duration(plan.elapsed_s), count(plan.pruned));
+  // Of one width on fast and on busy machines, so that lines break at the same place.
+  std::string text = fmt::format("{} configurations searched in {:.2f} s, {} of them ruled out by a bound",
+                                 count(plan.configurations), plan.elapsed_s, count(plan.pruned));
   std::vector<std::string> infeasible;
   for (const auto& [reason, refused] : plan.infeasible)
     infeasible.push_back(fmt::format("{} {}", reason, count(refused)));

@@ -56,7 +56,7 @@ reason           count  which means                                    for examp
 no_known_fabric      2  nobody states the bandwidth between its nodes  y/two/*/on_demand on 64  bandwidth  unknown  --assume-fabric 400Gb/s
 memory               1  no parallelism fits in the GPUs' memory        x/one/*/on_demand on 64  90 GiB     80 GiB   fits on 128 GPUs
 
-12,345 configurations searched in 250 ms, 2,345 of them ruled out by a bound; infeasible: memory 300
+12,345 configurations searched in 0.25 s, 2,345 of them ruled out by a bound; infeasible: memory 300
 )");
 }
 
