@@ -32,6 +32,8 @@ struct Machine {
   Link in_node;                    // between domains of one node (PCIe)
   Link between_nodes;              // 0 bytes/s = unknown
   double oversubscription = 1;     // of leaf uplinks, ≥ 1
+  double dp_oversubscription = 0;  // what data-parallel traffic alone meets, where a rank order is known; 0 = the same
+  double pp_oversubscription = 0;  // and pipeline traffic
   int gpus_per_leaf = 0;           // 0 = one leaf
   double host_bytes_per_s = 0;     // PCIe or C2C, per GPU and direction
   double host_memory_bytes = 0;    // per GPU; 0 = unknown

@@ -90,6 +90,9 @@ StepModel::StepModel(Workload workload, Machine machine, RankLayout layout, cons
   // (layers_ refers to machine_ and sees the slower links too.)
   machine_.between_nodes.bytes_per_s /= 1 + machine_.delivery.network_slowdown_ratio;
   machine_.delivery.network_slowdown_ratio = 0;  // a copy must not slow them again
+  dp_machine_ = pp_machine_ = machine_;
+  if (machine_.dp_oversubscription > 0) dp_machine_.oversubscription = machine_.dp_oversubscription;
+  if (machine_.pp_oversubscription > 0) pp_machine_.oversubscription = machine_.pp_oversubscription;
   // Expected maximum of n normal deviates: σ·√(2·ln n), the slowest rank that all wait for.
   const double sigma = std::hypot(constants_.jitter_ratio, machine_.delivery.jitter_ratio);
   straggler_ratio_ = sigma * std::sqrt(2 * std::log(std::max(machine_.gpus, 1)));
@@ -194,9 +197,9 @@ StepModel::DpTraffic StepModel::dp_traffic(const Parallelism& p) const {
   DpTraffic traffic;
   const auto add = [&](double parameters, double trained, int ranks, int stride) {
     if (ranks <= 1) return;
-    const GroupPlace place = place_group(machine_, ranks, stride);
+    const GroupPlace place = place_group(dp_machine_, ranks, stride);
     const auto time = [&](Collective kind, double bytes) {
-      return collective_s(kind, bytes, machine_, place, constants_.dp_bus_share, constants_);
+      return collective_s(kind, bytes, dp_machine_, place, constants_.dp_bus_share, constants_);
     };
     const double gradient_bytes = trained * stack.gradient_bytes;
     if (p.zero_stage == 0) {
@@ -286,7 +289,7 @@ StepTerms StepModel::terms(const Parallelism& p) {
     int reach = stride * p.pp > node ? std::max(stride, node) : stride;
     if (machine_.gpus_per_leaf > 0 && stride * p.pp > machine_.gpus_per_leaf)
       reach = std::max(reach, machine_.gpus_per_leaf);
-    const double message = point_to_point_s(activation, machine_, reach, constants_.pp_bus_share, constants_);
+    const double message = point_to_point_s(activation, pp_machine_, reach, constants_.pp_bus_share, constants_);
     t.p2p_s = 2 * p.vpp * message * constants_.p2p_exposed;
   }
   dp_terms(p, t);

@@ -175,6 +175,7 @@ class StepModel {
 
   Workload workload_;
   Machine machine_;
+  Machine dp_machine_, pp_machine_;  // as data-parallel and pipeline traffic meet it
   RankLayout layout_;
   StepConstants constants_;
   LayerModel layers_;  // refers to the three above

@@ -187,8 +187,8 @@ void fill(JobPlacement& placement, const PlaceRequest& request, const Catalog& c
   const std::vector<int> naive = first_free(state, gang);
   const SeatOrder naive_seats = seats_of(cluster, naive, request.gpus);
   StepModel model = scorer.model(chosen.seats, chosen.layout), naive_model = scorer.model(naive_seats, {});
-  placement.oversubscription = model.machine().oversubscription;
-  placement.naive_oversubscription = naive_model.machine().oversubscription;
+  placement.oversubscription = most_asked(model.machine());
+  placement.naive_oversubscription = most_asked(naive_model.machine());
   placement.predicted = priced(request, catalog, option, only_nodes(cluster, chosen.nodes), std::move(model));
   placement.naive = priced(request, catalog, option, only_nodes(cluster, naive), std::move(naive_model));
   placement.bound_step_time_s = scorer.bound_s();

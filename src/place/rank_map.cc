@@ -66,22 +66,19 @@ class Flows {
     for (const Coordinates& of : of_) expert_.push_back(expert_index(of, p, layout));
   }
 
-  // The most that any leaf is asked for, over what its uplink carries, with `rate` per GPU.
-  double worst(double rate) const {
+  // The most that any leaf is asked for, over what its uplink carries, with `rate` per GPU: by tp, cp and experts; by
+  // gradients and weights; by activations between stages.
+  double inner(double rate) const {
     double most = 1;
-    const auto add = [&](const std::vector<double>& flows) {
-      for (std::size_t leaf = 0; leaf < flows.size(); ++leaf) {
-        const double uplink = seats_.uplinks[leaf];
-        if (uplink > 0) most = std::max(most, flows[leaf] * rate / uplink);
-      }
-    };
-    if (p_.tp > 1) add(rings(bit(Axis::kTp), true));
-    if (p_.cp > 1) add(rings(bit(Axis::kCp), true));
-    if (p_.dp * p_.cp > 1) add(rings(bit(Axis::kDp) | bit(Axis::kCp), true));
-    if (p_.pp > 1) add(rings(bit(Axis::kPp), p_.vpp > 1));
-    if (p_.ep > 1) add(all_to_all());
+    if (p_.tp > 1) most = std::max(most, worst(rings(bit(Axis::kTp), true), rate));
+    if (p_.cp > 1) most = std::max(most, worst(rings(bit(Axis::kCp), true), rate));
+    if (p_.ep > 1) most = std::max(most, worst(all_to_all(), rate));
     return most;
   }
+  double data(double rate) const {
+    return p_.dp * p_.cp > 1 ? worst(rings(bit(Axis::kDp) | bit(Axis::kCp), true), rate) : 1;
+  }
+  double pipeline(double rate) const { return p_.pp > 1 ? worst(rings(bit(Axis::kPp), p_.vpp > 1), rate) : 1; }
 
  private:
   struct Ring {
@@ -90,6 +87,15 @@ class Flows {
   };
 
   int count() const { return static_cast<int>(seats_.node.size()); }
+
+  double worst(const std::vector<double>& flows, double rate) const {
+    double most = 1;
+    for (std::size_t leaf = 0; leaf < flows.size(); ++leaf) {
+      const double uplink = seats_.uplinks[leaf];
+      if (uplink > 0) most = std::max(most, flows[leaf] * rate / uplink);
+    }
+    return most;
+  }
 
   std::vector<double> rings(Kind kind, bool closed) const {
     std::vector<double> flows(seats_.uplinks.size());
@@ -204,11 +210,14 @@ std::vector<RankSeat> rank_seats(const Parallelism& p, const RankLayout& layout)
 }
 
 Machine in_order(Machine machine, const SeatOrder& seats, const Parallelism& p, const RankLayout& layout) {
-  machine.oversubscription = 1;
-  machine.gpus_per_leaf = 0;
+  machine = without_leaves(std::move(machine));
   const bool one_leaf = std::all_of(seats.leaf.begin(), seats.leaf.end(), [&](int l) { return l == seats.leaf[0]; });
   if (one_leaf) return machine;
-  machine.oversubscription = Flows(seats, p, layout).worst(machine.between_nodes.bytes_per_s);
+  const Flows flows(seats, p, layout);
+  const double rate = machine.between_nodes.bytes_per_s;
+  machine.oversubscription = flows.inner(rate);
+  machine.dp_oversubscription = flows.data(rate);
+  machine.pp_oversubscription = flows.pipeline(rate);
   std::vector<int> spans = {p.ep};
   int span = 1;
   for (const Axis axis : layout.order) spans.push_back(span *= size_of(axis, p));
@@ -221,8 +230,13 @@ Machine in_order(Machine machine, const SeatOrder& seats, const Parallelism& p, 
 
 Machine without_leaves(Machine machine) {
   machine.oversubscription = 1;
+  machine.dp_oversubscription = machine.pp_oversubscription = 0;
   machine.gpus_per_leaf = 0;
   return machine;
+}
+
+double most_asked(const Machine& machine) {
+  return std::max({machine.oversubscription, machine.dp_oversubscription, machine.pp_oversubscription});
 }
 
 }  // namespace tare

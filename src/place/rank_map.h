@@ -7,11 +7,12 @@
 //   flows_l = edges of all rings of one kind (dp·cp, cp, pp, tp) out of leaf l, in the order of their seats, each times
 //             the ring's ranks on the node that it leaves (as many NICs carry it); of an all-to-all of n ranks, k of
 //             them in the leaf, k·(n − k)/(n − 1)
-//   oversubscription = max over kinds and leaves of flows_l · network rate per GPU ÷ uplink_l, at least 1
+//   oversubscription = max over leaves of flows_l · network rate per GPU ÷ uplink_l, at least 1; one of tp, cp and
+//                      experts together, one of dp·cp (gradients and weights), one of pp
 //   gpus_per_leaf    = the largest block of neighbouring ranks (tp; tp·next; …; the experts' group) of which every copy
 //               lies in one leaf
 //
-// These two go into the machine of the step model (perf/machine.h), which scores the order. Worked example: 8 nodes of
+// These go into the machine of the step model (perf/machine.h), which scores the order. Worked example: 8 nodes of
 // 8 GPUs at 50 GB/s below two leaves of 4 with uplinks of 200 GB/s, dp over the nodes. In leaf order each of 8 rings
 // leaves a leaf once: 8 · 50 / 200 = 2. With the leaves taking turns it leaves it 4 times: 8.
 //
@@ -52,6 +53,9 @@ std::vector<RankSeat> rank_seats(const Parallelism& parallelism, const RankLayou
 
 // The step model's machine with the leaves as this order meets them.
 Machine in_order(Machine machine, const SeatOrder& seats, const Parallelism& parallelism, const RankLayout& layout);
+
+// The largest of its oversubscriptions.
+double most_asked(const Machine& machine);
 
 // The same without leaves: no order of the same GPUs is faster in the model.
 Machine without_leaves(Machine machine);

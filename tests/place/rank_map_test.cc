@@ -42,21 +42,24 @@ TEST(RankMap, LeafOrderCrossesEachUplinkOnce) {
   const Parallelism p = split(8, 1, 8, 1);
   const SeatOrder by_leaf = seats_of(cluster, {0, 1, 2, 3, 4, 5, 6, 7}, 64);
   const SeatOrder in_turns = seats_of(cluster, {0, 4, 1, 5, 2, 6, 3, 7}, 64);
-  EXPECT_DOUBLE_EQ(in_order(machine(), by_leaf, p, {}).oversubscription, 2);
-  EXPECT_DOUBLE_EQ(in_order(machine(), in_turns, p, {}).oversubscription, 8);
+  EXPECT_DOUBLE_EQ(in_order(machine(), by_leaf, p, {}).dp_oversubscription, 2);
+  EXPECT_DOUBLE_EQ(in_order(machine(), in_turns, p, {}).dp_oversubscription, 8);
 }
 
 // dp 64, all eight ranks of a node in one ring: one edge leaves each leaf, over the eight NICs of a node.
 TEST(RankMap, ARingDrivesTheNicsOfAllItsRanksOnANode) {
   const SeatOrder seats = seats_of(two_leaves(), {0, 1, 2, 3, 4, 5, 6, 7}, 64);
-  EXPECT_DOUBLE_EQ(in_order(machine(), seats, split(1, 1, 64, 1), {}).oversubscription, 2);
+  EXPECT_DOUBLE_EQ(in_order(machine(), seats, split(1, 1, 64, 1), {}).dp_oversubscription, 2);
 }
 
 // pp 2 outermost: stages of four nodes are leaves, so dp never crosses; of 32 boundary ranks all send at once.
 TEST(RankMap, StagesThatAreLeavesKeepDataParallelTrafficInside) {
   const Cluster cluster = two_leaves();
   const SeatOrder seats = seats_of(cluster, {0, 1, 2, 3, 4, 5, 6, 7}, 64);
-  EXPECT_EQ(in_order(machine(), seats, split(8, 1, 4, 2), {}).gpus_per_leaf, 32);
+  const Machine made = in_order(machine(), seats, split(8, 1, 4, 2), {});
+  EXPECT_EQ(made.gpus_per_leaf, 32);
+  EXPECT_DOUBLE_EQ(made.dp_oversubscription, 1);
+  EXPECT_DOUBLE_EQ(made.pp_oversubscription, 32 * 50.0 / 200);
   const RankLayout pp_first = {{Axis::kTp, Axis::kPp, Axis::kDp, Axis::kCp}};
   EXPECT_EQ(in_order(machine(), seats, split(8, 1, 4, 2), pp_first).gpus_per_leaf, 16);
 }
