@@ -53,7 +53,9 @@ constexpr auto kFlags = std::to_array<Flag>({
     {"forbid", 0, ValueKind::kText, "LIST", Category::kInput, kPlace, kRepeats, kPerCall, "", "",
      "nodes that may not be taken", "As for --busy: reserved for others, about to be maintained."},
     {"unhealthy", 0, ValueKind::kText, "LIST", Category::kInput, kPlace, kRepeats, kPerCall, "", "",
-     "nodes that are left out as unhealthy", "As for --busy; counted apart where the job does not fit."},
+     "nodes that are left out as unhealthy",
+     "As for --busy; counted apart where the job does not fit. '@audit.json' may also be an answer of 'tare audit "
+     "--output json': nodes with a finding of high severity about one of their parts."},
     {"prefer", 0, ValueKind::kText, "LIST", Category::kInput, kPlace, kRepeats, kPerCall, "", "",
      "nodes to take where the spread is no worse", "As for --busy."},
     {"row", 0, ValueKind::kText, "ID", Category::kInput, kValidate, kRepeats, kPerCall, "", "",

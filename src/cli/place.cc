@@ -32,6 +32,10 @@ class NodeNames {
     for (const std::string& value : arguments.texts(flag)) {
       Result<std::string> list = value.starts_with('@') ? read_file(value.substr(1)) : Result<std::string>(value);
       if (!list) return tl::unexpected(list.error());
+      if (flag == "unhealthy" && trim(*list).starts_with('{')) {
+        if (Result<void> added = add_findings(value, *list, found); !added) return tl::unexpected(added.error());
+        continue;
+      }
       for (const std::string& item : items_of(*list)) {
         if (Result<void> added = add(flag, item, found); !added) return tl::unexpected(added.error());
       }
@@ -40,6 +44,27 @@ class NodeNames {
   }
 
  private:
+  // The nodes that an audit's severe findings are about: their parts, not jobs that ran on them. Others are not ours.
+  Result<void> add_findings(const std::string& file, const std::string& text, std::vector<BusyNode>& found) const {
+    const Json audit = Json::parse(text, nullptr, false);
+    if (audit.is_discarded() || !audit.is_object() || !audit.contains("findings") || !audit["findings"].is_array()) {
+      return fail("bad-value",
+                  fmt::format("--unhealthy: {} is no answer of 'tare audit --output json'", in_quotes(file)));
+    }
+    const auto text_of = [](const Json& object, const char* key) {
+      const bool has = object.is_object() && object.contains(key) && object[key].is_string();
+      return has ? object[key].get<std::string>() : std::string();
+    };
+    for (const Json& finding : audit["findings"]) {
+      if (text_of(finding, "severity") != "high" || !finding.contains("subject")) continue;
+      const Json& subject = finding["subject"];
+      const std::string kind = text_of(subject, "kind");
+      const auto node = index_.find(text_of(subject, kind == "node" && !subject.contains("node") ? "name" : "node"));
+      if (kind != "job" && node != index_.end()) found.push_back({node->second, 0});
+    }
+    return {};
+  }
+
   // Split at commas and white space, but not inside brackets.
   static std::vector<std::string> items_of(const std::string& list) {
     std::vector<std::string> items(1);
