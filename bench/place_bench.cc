@@ -6,13 +6,15 @@
 //   TenThousand         64 whole nodes in blocks of 2 on 10,240 GPUs (5 pods of the same)
 //   Load                a cluster file of 12,544 nodes below 784 leaves, to a state ready to place on
 //   OccupyRelease       one gang of 512 nodes in and out
-// Each iteration takes another of 100 random fillings; p50_ms, p99_ms and most_ms are over all of them. Bars of the
-// project: p99 ≤ 5 ms (≤ 1 ms at 10,000 GPUs), cannot fit ≤ 10 ms, loading ≤ 1 s. Peers, as published or measured:
-// Slurm 68–107 ms, HiveD 3–10 ms in its core and 17.5 s whole, KAI 48.7 s for 500 nodes.
+// Each iteration takes another of 100 random fillings; p50_ms, p99_ms and most_ms are over all of
+// them by the clock, cpu_p99_ms by the time of the thread: what a machine that is shared takes away is not in it. Bars
+// of the project: p99 ≤ 5 ms (≤ 1 ms at 10,000 GPUs), cannot fit ≤ 10 ms, loading ≤ 1 s. Peers, as published or
+// measured: Slurm 68–107 ms, HiveD 3–10 ms in its core and 17.5 s whole, KAI 48.7 s for 500 nodes.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <random>
 
 #include <fmt/format.h>
@@ -58,15 +60,23 @@ std::vector<ClusterState> states(const PlaceTopology& topology, double share, bo
   return made;
 }
 
+double thread_s() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
 struct Times {
-  std::vector<double> ms;
+  std::vector<double> ms, cpu_ms;
   int fitted = 0, exact = 0;
 
   void report(benchmark::State& bench) {
     std::sort(ms.begin(), ms.end());
+    std::sort(cpu_ms.begin(), cpu_ms.end());
     bench.counters["p50_ms"] = ms[ms.size() / 2];
     bench.counters["p99_ms"] = ms[ms.size() * 99 / 100];
     bench.counters["most_ms"] = ms.back();
+    bench.counters["cpu_p99_ms"] = cpu_ms[cpu_ms.size() * 99 / 100];
     bench.counters["fit_ratio"] = double(fitted) / double(ms.size());
     bench.counters["exact_ratio"] = double(exact) / double(ms.size());
   }
@@ -79,11 +89,13 @@ void run(benchmark::State& bench, const std::vector<ClusterState>& on, const Gan
   std::size_t next = 0;
   for (auto _ : bench) {
     const ClusterState& state = on[next++ % on.size()];
+    const double start_s = thread_s();
     const auto start = std::chrono::steady_clock::now();
     const bool fits = placer.place(state, request, placement);
     if (!fits) benchmark::DoNotOptimize(placer.why_not(state, request));
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     times.ms.push_back(took.count());
+    times.cpu_ms.push_back(1e3 * (thread_s() - start_s));
     times.fitted += fits;
     times.exact += fits && placement.exact;
   }
