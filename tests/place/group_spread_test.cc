@@ -159,9 +159,8 @@ struct Totals {
   double worst = 0;
 };
 
-Totals run_cases(const PlaceTopology& topology, bool with_exact) {
-  std::mt19937 random(20261201);
-  Totals totals;
+void run_cases(const PlaceTopology& topology, bool with_exact, unsigned seed, Totals& totals) {
+  std::mt19937 random(seed);
   for (const double full : {0.5, 0.65, 0.8, 0.9, 0.95}) {
     for (const int hosts : {8, 16, 32, 64, 128, 256}) {
       for (const int units : {2, 4, 8, 16}) {
@@ -184,7 +183,6 @@ Totals run_cases(const PlaceTopology& topology, bool with_exact) {
       }
     }
   }
-  return totals;
 }
 
 TEST(GroupSpread, IsWithinFivePerCentOfTheOptimumOnLingjun) {
@@ -192,13 +190,15 @@ TEST(GroupSpread, IsWithinFivePerCentOfTheOptimumOnLingjun) {
   if (!topology) GTEST_SKIP() << "SKIPPED: no " << lingjun_file() << "; set TARE_SHARED";
   ASSERT_EQ(topology->gpus.size(), 847u);
   if (!has_cbc()) GTEST_SKIP() << "SKIPPED: cbc is not installed (Debian: coinor-cbc); nothing was compared";
-  const Totals totals = run_cases(*topology, true);
+  Totals totals;
+  // The choices of place_groups were made on the first seed alone.
+  for (const unsigned seed : {20261201u, 1u, 5u, 8u}) run_cases(*topology, true, seed, totals);
   std::cout << fmt::format(
       "{} cases, {} proven by CBC: spread {} against {} ({:+.2f} %), worst case {:+.2f} %; first free hosts {} "
       "({:.2f}x)\n",
       totals.cases, totals.proven, totals.ours, totals.exact, 100.0 * totals.ours / totals.exact - 100,
       100 * totals.worst - 100, totals.first_free, double(totals.first_free) / totals.ours);
-  EXPECT_GT(totals.cases, 70);
+  EXPECT_GT(totals.cases, 300);
   EXPECT_EQ(totals.proven, totals.cases);
   EXPECT_LE(totals.worst, 1.05);
 }
