@@ -216,14 +216,16 @@ AuditDifference compare_with_baseline(const AuditReport& report, const Json& bas
     for (const Json& finding : baseline["findings"]) {
       if (!finding.is_object()) continue;
       const Json subject = finding.value("subject", Json::object());
-      before.push_back(
-          {identity(text(finding, "rule_id"), text(subject, "node"), text(subject, "name")), text(finding, "title")});
+      std::string place = text(subject, "node");
+      const Json evidence = finding.value("evidence", Json::array());
+      if (place.empty() && !evidence.empty() && evidence[0].is_object()) place = text(evidence[0], "file");
+      before.push_back({identity(text(finding, "rule_id"), place, text(subject, "name")), text(finding, "title")});
     }
   }
   AuditDifference difference;
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
     const Finding& finding = report.findings[i];
-    const std::string id = identity(finding.rule_id, as_text(finding.subject.node), as_text(finding.subject.name));
+    const std::string id = identity(finding.rule_id, as_text(place_of(finding)), as_text(finding.subject.name));
     const auto found =
         std::find_if(before.begin(), before.end(), [&](const Before& one) { return !one.seen && one.identity == id; });
     if (found == before.end()) {

@@ -92,8 +92,8 @@ void slow(const Rule& rule, const Observed& observed, std::vector<Finding>& find
         rule, severity_of(judged), subject_of(run),
         fmt::format("{}: {:.1f} GB/s at {}, {:.0f} are to be expected ({:.0f} %)", words_of(run), result.busbw_gb_per_s,
                     size_words(result.bytes), expected.busbw_gb_per_s, 100 * judged.share));
-    finding.cause =
-        fmt::format("Expected by {}{}. ", expected.source, expected.sure ? "" : ", which is a guess about these nodes");
+    finding.cause = expected.sure ? fmt::format("Expected by {}. ", expected.source)
+                                  : fmt::format("How these nodes are joined is not known; {}. ", expected.source);
     finding.cause +=
         expected.between_nodes
             ? "Usual causes: TCP instead of RDMA, no GPUDirect, rails that are down or not used, ACS, congestion."
@@ -130,7 +130,7 @@ void reached(const Rule& rule, const Observed& observed, std::vector<Finding>& f
         fmt::format("{}: {:.1f} GB/s at {}", words_of(run), result.busbw_gb_per_s, size_words(result.bytes));
     finding.measured = fmt::format("{:.1f} GB/s", result.busbw_gb_per_s);
     finding.confidence = 0.9;
-    if (holds(judged)) {
+    if (holds(judged) && judged.expected->sure) {
       finding.title += fmt::format(", {:.0f} % of what is to be expected", 100 * judged.share);
       finding.expected = fmt::format("{:.0f} GB/s", judged.expected->busbw_gb_per_s);
       finding.cause = fmt::format("Healthy: expected by {}.", judged.expected->source);

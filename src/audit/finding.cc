@@ -24,6 +24,11 @@ Json to_json(const DailyCost& cost) {
   return json;
 }
 
+std::string place_of(const Finding& finding) {
+  if (!finding.subject.node.empty() || finding.evidence.empty()) return finding.subject.node;
+  return finding.evidence.front().file;
+}
+
 std::string_view name_of(FindingSeverity severity) { return kNames[static_cast<std::size_t>(severity)]; }
 
 std::optional<FindingSeverity> parse_finding_severity(std::string_view text) {

@@ -63,6 +63,9 @@ struct Finding {
   int caused_by = -1;                     // index of the finding that explains this one; set by group_findings
 };
 
+// What tells findings of one rule and subject apart: the node, else the file it is seen in.
+std::string place_of(const Finding& finding);
+
 Json to_json(const DailyCost& cost);
 Json to_json(const Finding& finding);
 

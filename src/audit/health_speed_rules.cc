@@ -325,7 +325,10 @@ void fan(const Rule& rule, const Observed& observed, std::vector<Finding>& findi
       const auto temp = temperature_c(*gpu.facts);
       const auto util = util_pct(*gpu.facts);
       const Accelerator* const known = accelerator_named(observed.catalog(), gpu.facts->text("name"));
-      const bool passive = known != nullptr && is_data_centre(*known);  // cooled by the chassis; some print 0 %
+      // Cooled by the chassis; some print 0 %, and rocm-smi does so for all of them without naming the product.
+      const bool passive =
+          (known != nullptr && is_data_centre(*known)) ||
+          (known == nullptr && group.seen->format->name.find("rocm") < group.seen->format->name.size());
       if (gpu.facts->text("fan_pct").starts_with("ERR")) {
         failed.add(gpu, "fan_pct");
       } else if (!passive && speed && *speed == 0 && temp && *temp >= kWarmC) {

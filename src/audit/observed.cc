@@ -20,8 +20,6 @@ std::string host_of(const FactRecord& facts) {
   return {};
 }
 
-std::string folder_of(const std::string& path) { return std::filesystem::path(path).parent_path().string(); }
-
 std::string last_part(const std::string& folder) {
   const std::string name = std::filesystem::path(folder).filename().string();
   return name == "." || name == ".." ? std::string() : name;
@@ -80,21 +78,65 @@ bool holds_one_node(const std::vector<const Seen*>& folder) {
   return files.size() > 1;
 }
 
+// Folders that say what lies in them, or of when it is, and not whose it is.
+bool names_no_node(const std::string& folder) {
+  static const std::set<std::string_view> general = {"",       "log",     "logs",  "var",    "tmp",
+                                                     "out",    "output",  "data",  "result", "results",
+                                                     "bundle", "outputs", "files", "diag"};
+  return general.contains(to_lower(folder)) || (folder[0] >= '0' && folder[0] <= '9');
+}
+
+// Numbered, but not machines.
+bool counts_something_else(const std::string& word) {
+  for (const std::string_view other :
+       {"rank", "run", "job", "step", "epoch", "iter", "trial", "exp", "test", "sample"}) {
+    if (word.starts_with(other)) return true;
+  }
+  return false;
+}
+
+// The folder that may be a node's: the deepest whose name looks like a host's, else the deepest that is not general.
+// Of files in the folder one stands in, that folder.
+std::string home_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::string fallback;
+  for (fs::path folder = fs::path(path).parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    const std::string name = last_part(folder.string());
+    if (looks_like_host(to_lower(name)) && !counts_something_else(to_lower(name))) return folder.string();
+    if (fallback.empty() && !names_no_node(name)) fallback = folder.string();
+    if (folder == folder.parent_path()) break;  // the root
+  }
+  if (!fallback.empty() || path == "<stdin>" || path.starts_with('/')) return fallback;
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  return error || names_no_node(here.filename().string()) ? std::string() : here.string();
+}
+
+bool is_host_folder(const std::string& folder) {
+  const std::string name = to_lower(last_part(folder));
+  return looks_like_host(name) && !counts_something_else(name);
+}
+
 void name_nodes(std::vector<Seen>& all) {
-  std::map<std::string, std::vector<Seen*>> by_folder;
+  std::map<std::string, std::vector<Seen*>> by_home;
   for (Seen& seen : all) {
     seen.node = host_of(*seen.facts);
-    if (seen.node.empty()) by_folder[folder_of(seen.file->path)].push_back(&seen);
+    if (seen.node.empty()) by_home[home_of(seen.file->path)].push_back(&seen);
   }
-  for (auto& [folder, members] : by_folder) {
-    const std::vector<const Seen*> nameless(members.begin(), members.end());
-    const bool whole = holds_one_node(nameless);
-    const auto hosts = whole ? std::unordered_map<std::string, std::string>() : hosts_in_names(nameless);
-    for (Seen* const seen : members) {
-      const auto found = hosts.find(seen->file->path);
-      if (whole) seen->node = last_part(folder);
-      if (found != hosts.end()) seen->node = found->second;
+  std::vector<const Seen*> nameless;
+  for (auto& [home, members] : by_home) {
+    const std::vector<const Seen*> here(members.begin(), members.end());
+    const bool alone = here.size() == 1 && is_host_folder(home);
+    if (!home.empty() && (alone || holds_one_node(here))) {
+      for (Seen* const seen : members) seen->node = last_part(home);
+    } else {
+      nameless.insert(nameless.end(), here.begin(), here.end());
     }
+  }
+  const std::unordered_map<std::string, std::string> hosts = hosts_in_names(nameless);
+  for (Seen& seen : all) {
+    const auto found = hosts.find(seen.file->path);
+    if (seen.node.empty() && found != hosts.end()) seen.node = found->second;
   }
 }
 
@@ -185,7 +227,7 @@ std::optional<double> Observed::gpus_beside(const Seen& here) const {
   for (const Seen& seen : beside(here)) {
     if (const std::size_t count = records_of(*seen.facts, "gpus").size(); count > 0) return static_cast<double>(count);
   }
-  return here.node.empty() ? std::nullopt : setting_.gpus_per_node;
+  return setting_.gpus_per_node;
 }
 
 const Accelerator* Observed::accelerator_beside(const Seen& here) const {

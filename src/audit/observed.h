@@ -1,8 +1,9 @@
 // What an audit looks at: the facts of many files, by node and by kind, and what else is known of cluster and job.
 //
-// The node of a reading is the host that its facts name; else the folder it lies in, where folders hold a node each (no
-// format twice without a host of its own); else the host in the file's name ("node07-dmesg.txt"), where other files of
-// the folder carry it too; else none, and only what the same file says belongs to it.
+// The node of a reading is the host that its facts name; else its folder: the deepest whose name looks like a host's
+// ("gpu01/var/log/dmesg.txt"), else the deepest that is not general ("logs", a date), where no two files in it are of
+// one format; else the host in the file's name ("node07-dmesg.txt", "dmesg/node07.txt"), where a file of another format
+// carries it too; else none, and only what the same file says belongs to it.
 #pragma once
 
 #include <functional>

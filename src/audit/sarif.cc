@@ -73,7 +73,7 @@ Json result_json(const Finding& finding, std::size_t rule_index) {
   Json properties = to_json(finding);
   for (const char* const key : {"rule_id", "evidence", "title"}) properties.erase(key);
   // What stays the same from one audit to the next: viewers match results by it.
-  const std::string identity = fmt::format("{}|{}|{}", finding.rule_id, finding.subject.node, finding.subject.name);
+  const std::string identity = fmt::format("{}|{}|{}", finding.rule_id, place_of(finding), finding.subject.name);
   return {{"ruleId", finding.rule_id},
           {"ruleIndex", rule_index},
           {"level", level_of(finding.severity)},

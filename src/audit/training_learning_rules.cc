@@ -26,7 +26,7 @@ void nan_loss(const Rule& rule, const Observed& observed, std::vector<Finding>& 
     const StepSummary& skipped_nan = run.series.summary(StepField::kNanIterations);
     // Hugging Face's Trainer prints loss 0.0 beside a grad_norm of nan.
     const StepSummary& norm = run.series.summary(StepField::kGradNorm);
-    const bool zero_with_nan = norm.not_finite > 2 && loss.count > 0 && loss.last == 0;
+    const bool zero_with_nan = norm.not_finite > 2 && loss.count > 0 && loss.min == 0;
     const std::int64_t bad = loss.not_finite + (skipped_nan.count > 0 && skipped_nan.max > 0 ? 1 : 0);
     if (bad == 0 && !zero_with_nan) continue;
     const std::int64_t line = loss.not_finite > 0 ? loss.not_finite_line : zero_with_nan ? norm.not_finite_line : 0;

@@ -35,7 +35,7 @@ std::vector<double> seconds_of(const std::vector<PacePoint>& pace, std::size_t f
 }
 
 double quantile(std::vector<double> values, double share) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  const auto at = values.begin() + std::lround(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }

@@ -111,7 +111,7 @@ void add_run(Document& document, const RunAudit& run) {
   Table table;
   table.columns = {
       {"what", ""}, {"measured", "measured"}, {"predicted", "predicted"}, {"unit", ""}, {"ratio", "of predicted"}};
-  for (const std::size_t i : {1, 2, 4}) table.columns[i].align = Align::kRight;
+  for (const std::size_t i : {1U, 2U, 4U}) table.columns[i].align = Align::kRight;
   table.rows = {run_row("GPUs", "", m.gpus, p.gpus),
                 run_row("step time", "s", m.step_time_s, p.step_time_s),
                 run_row("tokens per second and GPU", "", m.tokens_per_s_per_gpu, p.tokens_per_s_per_gpu),
