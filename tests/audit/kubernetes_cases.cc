@@ -136,7 +136,7 @@ std::span<const RuleCase> kubernetes_cases() {
          "GPU-01234567-89ab-cdef-0123-456789abcdef",
          "Xid 48"},
         {"kubernetes.device-unhealthy", "Started", {{"plugin.log", kPluginStart}}, false},
-      {"kubernetes.device-unhealthy", "TakenBack", {{"plugin.log", taken_back}}, false},
+        {"kubernetes.device-unhealthy", "TakenBack", {{"plugin.log", taken_back}}, false},
         {"kubernetes.no-gpu-free",
          "AllRequested",
          {{"node.txt", used}},
