@@ -120,6 +120,23 @@ std::vector<std::string> places_of(const Finding& finding) {
   return places;
 }
 
+// A cause whose own loss nobody knows costs what the dearest of its consequences was measured to: they are one loss.
+void give_losses_to_causes(std::vector<Finding>& findings) {
+  std::vector<const Finding*> dearest(findings.size());
+  for (const Finding& finding : findings) {
+    if (finding.caused_by < 0 || !finding.loss) continue;
+    const auto cause = static_cast<std::size_t>(finding.caused_by);
+    if (findings[cause].loss) continue;
+    if (dearest[cause] == nullptr || finding.loss->value > dearest[cause]->loss->value) dearest[cause] = &finding;
+  }
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (dearest[i] == nullptr) continue;
+    findings[i].loss = dearest[i]->loss;
+    findings[i].gpu = dearest[i]->gpu;
+    findings[i].loss_unknown.clear();
+  }
+}
+
 }  // namespace
 
 void group_findings(std::vector<Finding>& findings) {
@@ -152,6 +169,7 @@ void group_findings(std::vector<Finding>& findings) {
       finding.caused_by = findings[static_cast<std::size_t>(finding.caused_by)].caused_by;
     }
   }
+  give_losses_to_causes(findings);
 }
 
 // What is the same on many nodes and alarms nobody is said once.
@@ -197,7 +215,7 @@ AuditReport run_audit(const Observed& observed) {
     add_cost(report.cost_usd_per_day, finding.cost_usd_per_day);
   }
   sort_findings(report.findings);
-  report.run = run_of(observed);
+  report.run = observed.once(run_of);
   for (const Seen& seen : observed.of_format("Prometheus server")) report.use = gpu_use_of(*seen.facts);
   return report;
 }

@@ -28,7 +28,8 @@ struct AuditReport {
 
 AuditReport run_audit(const Observed& observed);
 
-// Marks the findings that another one explains (Finding::consequences, same node or subject).
+// Marks the findings that another one explains (Finding::consequences, on a node that both are about), and gives a
+// cause of unknown loss the measured one of its dearest consequence.
 void group_findings(std::vector<Finding>& findings);
 
 // A GPU-hour over the catalog's on-demand offers of the accelerator: the median, with its quartiles as low and high;

@@ -1,6 +1,8 @@
 // Device plugins that find nothing, GPUs that they hold unhealthy, GPUs without a CPU for them.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "audit/gpu_seen.h"
 #include "audit/kubernetes_rules.h"
 #include "audit/loss.h"
@@ -81,6 +83,43 @@ void stranded(const Rule& rule, const Observed& observed, std::vector<Finding>& 
   }
 }
 
+// The plugin's log takes the GPU back after that line.
+bool recovers(const FactRecord& facts, const std::string& uuid, std::int64_t line) {
+  bool healthy = false;
+  for (const FactRecord* const entry : records_of(facts, "log")) {
+    if (entry->line <= line || entry->text("uuid") != uuid) continue;
+    if (entry->text("event") == "healthy") healthy = true;
+    if (entry->text("event") == "unhealthy" || entry->text("event") == "xid") healthy = false;
+  }
+  return healthy;
+}
+
+void device_unhealthy(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
+  for (const Seen& seen : observed.of_kind("kubernetes")) {
+    std::vector<std::string> told;
+    for (const FactRecord* const entry : records_of(*seen.facts, "log")) {
+      const std::string gpu(entry->text("uuid"));
+      const bool bad = entry->text("event") == "unhealthy" || entry->text("event") == "xid";
+      if (!bad || std::find(told.begin(), told.end(), gpu) != told.end()) continue;
+      if (recovers(*seen.facts, gpu, entry->line)) continue;
+      told.push_back(gpu);
+      const std::optional<std::int64_t> xid = entry->integer("xid");
+      Finding finding = make_finding(
+          rule, FindingSeverity::kHigh, {"gpu", gpu.empty() ? "GPU" : gpu, seen.node},
+          fmt::format("the device plugin marks the GPU unhealthy{}", xid ? fmt::format(" after Xid {}", *xid) : ""));
+      finding.confidence = 0.95;
+      finding.cause = "A critical Xid takes the GPU out of what pods can get until the plugin restarts.";
+      finding.evidence.push_back(evidence_of(seen, entry->line, std::string(entry->text("message"))));
+      finding.loss = whole_gpus_lost(1, "a GPU that no pod gets");
+      finding.fix = {"dmesg | grep Xid on the node: what came first; then reset the GPU",
+                     "restart the device plugin's pod: a GPU that recovered stays unhealthy until then",
+                     "an Xid of an application (31, 13, 43) can be left out: DP_DISABLE_HEALTHCHECKS=31,13,43"};
+      finding.consequences = {"kubernetes.gpus-unhealthy", "kubernetes.pods-wait"};
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const Rule> kubernetes_device_rules() {
@@ -90,6 +129,8 @@ std::span<const Rule> kubernetes_device_rules() {
       {"kubernetes.hami-unhealthy", "HAMi holds a GPU unhealthy", "it is shared out no more", "HAMi", hami_unhealthy},
       {"kubernetes.stranded", "Free GPUs without CPU or memory for them", "no further pod can use them",
        "kubernetes.io/docs/concepts/configuration/manage-resources-containers", stranded},
+      {"kubernetes.device-unhealthy", "The device plugin marks a GPU unhealthy", "A critical Xid in the plugin's log.",
+       "k8s-device-plugin#58", device_unhealthy},
   };
   return rules;
 }

@@ -7,6 +7,7 @@
 
 #include "audit/gpu_seen.h"
 #include "audit/kubernetes_rules.h"
+#include "audit/loss.h"
 #include "base/text.h"
 #include "ingest/scan.h"
 
@@ -240,6 +241,62 @@ void restarts(const Rule& rule, const Observed& observed, std::vector<Finding>& 
   }
 }
 
+void pods_wait(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
+  for (const Seen& seen : observed.of_kind("kubernetes")) {
+    const FactRecord* worst = nullptr;
+    for (const FactRecord* const event : records_of(*seen.facts, "events")) {
+      const double short_nodes = event->number("insufficient_gpu").value_or(0);
+      if (short_nodes <= 0) continue;
+      if (worst == nullptr || short_nodes > worst->number("insufficient_gpu").value_or(0)) worst = event;
+    }
+    if (worst == nullptr) continue;
+    Finding finding = make_finding(
+        rule, FindingSeverity::kLow, {"cluster", "scheduling", seen.node},
+        fmt::format("a pod waits: {:g} of {:g} nodes have too few GPUs free",
+                    worst->number("insufficient_gpu").value_or(0), worst->number("nodes_total").value_or(0)));
+    finding.confidence = 0.8;
+    finding.cause =
+        "All are in use, too few are left on any one node, or a GPU is unhealthy: a pod of eight never fits a node of "
+        "seven.";
+    finding.evidence.push_back(evidence_of(seen, worst->line, std::string(worst->text("message"))));
+    finding.loss_unknown = "how long it waits, and for what, is not known";
+    finding.fix = {"kubectl describe nodes: allocatable against the pod's request, and allocated resources",
+                   "fragmentation: pack small pods (MostAllocated), or drain a node for the large one"};
+    findings.push_back(std::move(finding));
+  }
+}
+
+// As often as this is a loop.
+constexpr double kRestarts = 5;
+
+void crash_loop(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
+  for (const Seen& seen : observed.of_kind("kubernetes")) {
+    for (const FactRecord* const pod : records_of(*seen.facts, "pods")) {
+      // Of JSON the phase is Running or Pending, and why it does not run stands at its containers.
+      const std::string_view waiting = pod->text("waiting_reason");
+      const std::string phase(waiting.empty() || waiting == "ContainerCreating" ? pod->text("phase") : waiting);
+      const bool loops = phase.find("CrashLoop") < phase.size() || phase.find("ImagePull") < phase.size() ||
+                         phase == "OOMKilled" || phase.find("Error") < phase.size() ||
+                         phase.find("UnexpectedAdmission") < phase.size();
+      const double restarts = pod->number("restarts").value_or(0);
+      if (!loops && !(restarts >= kRestarts && phase != "Running" && phase != "Succeeded" && phase != "Completed"))
+        continue;
+      Finding finding = make_finding(rule, FindingSeverity::kMedium, {"job", std::string(pod->text("name")), seen.node},
+                                     fmt::format("pod {}: {}, {:g} restarts", pod->text("name"), phase, restarts));
+      finding.confidence = 0.9;
+      finding.cause = "It starts, fails and starts again; GPUs that it asks for are held the while.";
+      finding.evidence.push_back(evidence_of(seen, pod->line, phase));
+      if (const std::optional<double> gpus = pod->number("gpus"); gpus && *gpus > 0) {
+        finding.loss = whole_gpus_lost(*gpus, "GPUs that the pod asks for");
+      } else {
+        finding.loss_unknown = "what it asks for is not known";
+      }
+      finding.fix = {"kubectl logs --previous and kubectl describe pod: exit code and last state"};
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const Rule> kubernetes_pod_rules() {
@@ -256,6 +313,9 @@ std::span<const Rule> kubernetes_pod_rules() {
        "kubernetes.io/docs/concepts/scheduling-eviction/resource-bin-packing", fragmented},
       {"kubernetes.ruled-out", "No node will ever take a pod", "it waits until somebody looks",
        "kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node", ruled_out},
+      {"kubernetes.pods-wait", "Pods wait for GPUs", "FailedScheduling with Insufficient GPU.", "", pods_wait},
+      {"kubernetes.crash-loop", "A pod starts and fails, again and again", "CrashLoopBackOff and its kin.", "",
+       crash_loop},
   };
   return rules;
 }

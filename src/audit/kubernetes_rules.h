@@ -11,6 +11,7 @@
 
 namespace tare {
 
+std::span<const Rule> kubernetes_node_rules();      // what can be allocated, MIG, readiness
 std::span<const Rule> kubernetes_device_rules();    // device plugins, GPUs without CPU
 std::span<const Rule> kubernetes_pod_rules();       // pods that wait or end
 std::span<const Rule> kubernetes_workload_rules();  // what manifests ask for

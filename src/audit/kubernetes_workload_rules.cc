@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "audit/gpu_seen.h"
 #include "audit/kubernetes_rules.h"
+#include "audit/loss.h"
+#include "base/text.h"
 #include "ingest/kube_facts.h"
 
 namespace tare {
@@ -134,6 +138,102 @@ void ranks_differ(const Rule& rule, const Observed& observed, std::vector<Findin
   }
 }
 
+constexpr double kMemoryShare = 0.125;  // of the node's memory for a pod that takes all its GPUs
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+const NodeType* instance_of(const Catalog& catalog, const FactRecord& role) {
+  const FactRecord* const selector = role.find_record("node_selector");
+  if (selector == nullptr) return nullptr;
+  for (const auto& [key, value] : selector->members()) {
+    if (key.find("instance-type") >= key.size()) continue;
+    for (const NodeType& type : catalog.node_types) {
+      if (equals_ignoring_case(type.instance, value.text())) return &type;
+    }
+  }
+  return nullptr;
+}
+
+// A pod that takes all GPUs of its node and little of its memory.
+void memory_request(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
+  for (const Seen& seen : observed.of_kind("kubernetes")) {
+    for (const FactRecord* const work : records_of(*seen.facts, "workloads")) {
+      for (const FactRecord* const role : records_of(*work, "roles")) {
+        const NodeType* const type = instance_of(observed.catalog(), *role);
+        const double gpus = role->number("gpus").value_or(0);
+        if (type == nullptr || !type->memory_bytes || gpus < type->gpus || gpus < 2) continue;
+        for (const FactRecord* const container : records_of(*role, "containers")) {
+          const FactRecord* const limits = container->find_record("limits");
+          const std::optional<double> memory = resource_of(*container, "limits", "memory");
+          if (!memory || *memory >= kMemoryShare * *type->memory_bytes) continue;
+          Finding finding = make_finding(
+              rule, FindingSeverity::kLow, {"job", std::string(work->text("name")), ""},
+              fmt::format("{:.0f} GiB of memory for a pod that takes all {:g} GPUs of a node with {:.0f} GiB",
+                          *memory / kGib, gpus, *type->memory_bytes / kGib));
+          finding.confidence = 0.8;
+          finding.cause =
+              "Loaders, pinned buffers and checkpoints of eight ranks want host memory; nobody else can use what is "
+              "left, and the kernel ends the pod when it is over its limit.";
+          finding.evidence.push_back(evidence_of(seen, limits->line, "limits memory"));
+          finding.loss_unknown = "whether it runs out is not known";
+          finding.fix = {
+              "raise requests and limits to what the node can give; mount /dev/shm as emptyDir of medium Memory"};
+          findings.push_back(std::move(finding));
+        }
+      }
+    }
+  }
+}
+
+bool asks_for_rdma(const FactRecord& container) {
+  for (const char* const name : {"limits", "requests"}) {
+    const FactRecord* const resources = container.find_record(name);
+    if (resources == nullptr) continue;
+    for (const auto& [key, value] : resources->members()) {
+      const std::string lower = to_lower(key);
+      for (const char* const word : {"efa", "rdma", "hca", "roce", "/ib", "mlnx", "sriov", "networking.gke.io"}) {
+        if (lower.find(word) < lower.size()) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Several whole nodes, and no RDMA device asked for.
+void no_rdma(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
+  for (const Seen& seen : observed.of_kind("kubernetes")) {
+    for (const FactRecord* const work : records_of(*seen.facts, "workloads")) {
+      for (const FactRecord* const role : records_of(*work, "roles")) {
+        const NodeType* const type = instance_of(observed.catalog(), *role);
+        const double gpus = role->number("gpus").value_or(0);
+        if (gpus < 8 || role->number("replicas").value_or(1) < 2 || is_true(*role, "host_network")) continue;
+        const std::vector<const FactRecord*> containers = records_of(*role, "containers");
+        if (containers.empty() || std::any_of(containers.begin(), containers.end(),
+                                              [](const FactRecord* one) { return asks_for_rdma(*one); })) {
+          continue;
+        }
+        const bool has_rdma = type != nullptr && has_known_fabric(*type);
+        Finding finding = make_finding(
+            rule, has_rdma ? FindingSeverity::kMedium : FindingSeverity::kLow,
+            {"job", std::string(work->text("name")), ""},
+            fmt::format("{:g} pods of {:g} GPUs ask for no RDMA device", role->number("replicas").value_or(0), gpus));
+        finding.confidence = has_rdma ? 0.8 : 0.5;
+        finding.cause =
+            "Without the device in the container NCCL talks over TCP between nodes, unless the pod is privileged or "
+            "on the host's network.";
+        finding.evidence.push_back(evidence_of(seen, role->line, "resources without EFA, RDMA or SR-IOV devices"));
+        finding.loss = slower_communication(observed.setting().inter_node_comm_share, 5,
+                                            "TCP against RDMA: 370 against 50 ms a GB (AReaL#639), rounded down",
+                                            gpus * role->number("replicas").value_or(1), "the manifest");
+        finding.fix = {
+            "AWS: limits vpc.amazonaws.com/efa; others: rdma/hca or the name that the RDMA device plugin gives",
+            "NCCL_DEBUG=INFO must say NET/IB or NET/OFI"};
+        findings.push_back(std::move(finding));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const Rule> kubernetes_workload_rules() {
@@ -146,6 +246,10 @@ std::span<const Rule> kubernetes_workload_rules() {
        "kubernetes.io/docs/concepts/workloads/pods/pod-qos", best_effort},
       {"kubernetes.ranks-differ", "Ranks are not as many as GPUs", "GPUs are held for nothing", "kubeflow/mpi-operator",
        ranks_differ},
+      {"kubernetes.memory-request", "All GPUs and little memory",
+       "A pod of all GPUs with under an eighth of the node's memory.", "", memory_request},
+      {"kubernetes.no-rdma", "Several nodes and no RDMA device", "A job over nodes whose pods ask for none.",
+       "aws-ofi-nccl, AReaL#639", no_rdma},
   };
   return rules;
 }

@@ -95,42 +95,39 @@ bool counts_something_else(const std::string& word) {
   return false;
 }
 
-// The folder that may be a node's: the deepest whose name looks like a host's, else the deepest that is not general.
-// Of files in the folder one stands in, that folder.
-std::string home_of(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::string fallback;
-  for (fs::path folder = fs::path(path).parent_path(); !folder.empty(); folder = folder.parent_path()) {
-    const std::string name = last_part(folder.string());
-    if (looks_like_host(to_lower(name)) && !counts_something_else(to_lower(name))) return folder.string();
-    if (fallback.empty() && !names_no_node(name)) fallback = folder.string();
-    if (folder == folder.parent_path()) break;  // the root
-  }
-  if (!fallback.empty() || path == "<stdin>" || path.starts_with('/')) return fallback;
-  std::error_code error;
-  const fs::path here = fs::current_path(error);
-  return error || names_no_node(here.filename().string()) ? std::string() : here.string();
-}
-
 bool is_host_folder(const std::string& folder) {
   const std::string name = to_lower(last_part(folder));
   return looks_like_host(name) && !counts_something_else(name);
 }
 
-void name_nodes(std::vector<Seen>& all) {
+// The folder that may be a node's: the deepest whose name looks like a host's, else the deepest that is not general.
+// `here` is that of paths without one.
+std::string home_of(const std::string& path, const std::string& here) {
+  namespace fs = std::filesystem;
+  std::string fallback;
+  for (fs::path folder = fs::path(path).parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    if (is_host_folder(folder.string())) return folder.string();
+    if (fallback.empty() && !names_no_node(last_part(folder.string()))) fallback = folder.string();
+    if (folder == folder.parent_path()) break;  // the root
+  }
+  if (!fallback.empty() || path == "<stdin>" || path.starts_with('/')) return fallback;
+  return names_no_node(last_part(here)) ? std::string() : here;
+}
+
+void name_nodes(std::vector<Seen>& all, const std::string& here) {
   std::map<std::string, std::vector<Seen*>> by_home;
   for (Seen& seen : all) {
     seen.node = host_of(*seen.facts);
-    if (seen.node.empty()) by_home[home_of(seen.file->path)].push_back(&seen);
+    if (seen.node.empty()) by_home[home_of(seen.file->path, here)].push_back(&seen);
   }
   std::vector<const Seen*> nameless;
   for (auto& [home, members] : by_home) {
-    const std::vector<const Seen*> here(members.begin(), members.end());
-    const bool alone = here.size() == 1 && is_host_folder(home);
-    if (!home.empty() && (alone || holds_one_node(here))) {
+    const std::vector<const Seen*> together(members.begin(), members.end());
+    const bool alone = together.size() == 1 && is_host_folder(home);
+    if (!home.empty() && (alone || holds_one_node(together))) {
       for (Seen* const seen : members) seen->node = last_part(home);
     } else {
-      nameless.insert(nameless.end(), here.begin(), here.end());
+      nameless.insert(nameless.end(), together.begin(), together.end());
     }
   }
   const std::unordered_map<std::string, std::string> hosts = hosts_in_names(nameless);
@@ -190,7 +187,7 @@ Observed::Observed(std::vector<FileFacts> files, const Catalog& catalog, AuditSe
   for (const FileFacts& file : files_) {
     for (const FormatReading& one : file.readings) seen_.push_back({&file, one.format, &one.reading.facts, {}});
   }
-  name_nodes(seen_);
+  name_nodes(seen_, setting_.folder);
   for (const Seen& seen : seen_) {
     by_kind_[std::string(seen.format->kind)].push_back(seen);
     by_format_[std::string(seen.format->name)].push_back(seen);

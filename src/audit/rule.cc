@@ -1,8 +1,8 @@
 #include "audit/rule.h"
 
 #include <algorithm>
-
 #include <string>
+
 #include "base/text.h"
 
 namespace tare {

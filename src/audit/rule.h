@@ -1,5 +1,6 @@
-// A rule: what it looks for, and the function that finds it. One file per family, <family>_rules.cc; docs/audit/
-// <family>.md explains each rule under its id; tests/audit/<family>_cases.cc has where it speaks and where it does not.
+// A rule: what it looks for, and the function that finds it. A family has <family>_rules.cc, and
+// <family>_<subject>_rules.cc where it is large; docs/audit/<prefix of the id>.md explains each rule under its id,
+// tests/audit/<family>_cases.cc has where it speaks and where it does not.
 #pragma once
 
 #include <span>

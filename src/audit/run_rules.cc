@@ -11,8 +11,7 @@
 namespace tare {
 namespace {
 
-constexpr double kWithinError =
-    0.85;  // of the predicted rate: the model's own error is about as large (docs/accuracy.md)
+constexpr double kWithinError = 0.85;  // of the predicted rate: the model errs by about as much (docs/validation.md)
 constexpr double kMuchSlower = 0.70;
 constexpr double kMuchFaster = 1.30;    // then the job file is not of this run
 constexpr double kSlowsTheWork = 0.10;  // of the time: medium, as everywhere in the audit
@@ -27,18 +26,6 @@ double checkpoint_s(const FactRecord& facts) {
     sum += timer->number("count").value_or(0) * timer->number("mean_ms").value_or(0) / 1e3;
   }
   return sum;
-}
-
-const Seen* longest_log(const Observed& observed) {
-  const Seen* longest = nullptr;
-  std::int64_t most = 1;
-  for (const Seen& seen : observed.of_kind("training-log")) {
-    const std::int64_t steps = seen.facts->integer("step_count").value_or(0);
-    if (steps <= most) continue;
-    most = steps;
-    longest = &seen;
-  }
-  return longest;
 }
 
 Finding run_finding(const Rule& rule, FindingSeverity severity, const RunAudit& run, std::int64_t line,
@@ -85,7 +72,7 @@ std::string parts_beyond(const RunAudit& run) {
 }
 
 void slower(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
-  const std::optional<RunAudit> run = run_of(observed);
+  const std::optional<RunAudit>& run = observed.once(run_of);
   if (!run || !run->calibration_ratio || *run->calibration_ratio >= kWithinError) return;
   const double ratio = *run->calibration_ratio;
   const auto severity = ratio < kMuchSlower ? FindingSeverity::kMedium : FindingSeverity::kLow;
@@ -115,7 +102,7 @@ void slower(const Rule& rule, const Observed& observed, std::vector<Finding>& fi
 }
 
 void restarts(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
-  const std::optional<RunAudit> run = run_of(observed);
+  const std::optional<RunAudit>& run = observed.once(run_of);
   if (!run || run->measured.restarts == 0) return;
   const MeasuredRun& m = run->measured;
   const double lost_s = m.redone_s + m.restart_s;
@@ -138,7 +125,7 @@ void restarts(const Rule& rule, const Observed& observed, std::vector<Finding>& 
 }
 
 void stops(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
-  const std::optional<RunAudit> run = run_of(observed);
+  const std::optional<RunAudit>& run = observed.once(run_of);
   if (!run || run->measured.stops == 0) return;
   const MeasuredRun& m = run->measured;
   const double share = m.span_s > 0 ? m.stop_s / m.span_s : 0;
@@ -161,7 +148,7 @@ void stops(const Rule& rule, const Observed& observed, std::vector<Finding>& fin
 
 // A comparison that compares different things.
 void another_job(const Rule& rule, const Observed& observed, std::vector<Finding>& findings) {
-  const std::optional<RunAudit> run = run_of(observed);
+  const std::optional<RunAudit>& run = observed.once(run_of);
   if (!run) return;
   std::vector<std::string> differences;
   const auto differ = [](double a, double b) { return std::abs(a - b) > kAnotherJob * std::max(a, b); };
@@ -198,14 +185,28 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
+RunLog longest_log(const std::vector<FileFacts>& files) {
+  RunLog longest;
+  std::int64_t most = 1;
+  for (const FileFacts& file : files) {
+    for (const FormatReading& one : file.readings) {
+      const std::int64_t steps = one.reading.facts.integer("step_count").value_or(0);
+      if (one.format->kind != "training-log" || steps <= most) continue;
+      most = steps;
+      longest = {&file, &one.reading.facts};
+    }
+  }
+  return longest;
+}
+
 std::optional<RunAudit> run_of(const Observed& observed) {
-  const Seen* const log = longest_log(observed);
-  if (!observed.setting().predicted || log == nullptr) return std::nullopt;
-  const std::optional<StepSeries> series = step_series_of(*log->facts);
+  const RunLog log = longest_log(observed.files());
+  if (!observed.setting().predicted || log.facts == nullptr) return std::nullopt;
+  const std::optional<StepSeries> series = step_series_of(*log.facts);
   if (!series) return std::nullopt;
-  MeasuredRun measured = measure_run(*series, checkpoint_s(*log->facts));
+  MeasuredRun measured = measure_run(*series, checkpoint_s(*log.facts));
   if (!(measured.span_s > 0)) return std::nullopt;
-  measured.file = log->file->path;
+  measured.file = log.file->path;
   return compare_run(std::move(measured), *observed.setting().predicted);
 }
 

@@ -3,9 +3,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 #include "audit/audit.h"
 #include "audit/predicted_comm.h"
+#include "audit/predicted_run.h"
+#include "audit/run_rules.h"
 #include "audit/sarif.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -28,6 +31,8 @@ constexpr std::size_t kRowBudget = 200'000;  // of series, over all files: about
 // The price of --on: of the cluster's own, or the offer's.
 Result<AuditSetting> read_setting(const Arguments& arguments, const Catalog& catalog) {
   AuditSetting setting = default_setting(catalog);
+  std::error_code unknown;
+  setting.folder = std::filesystem::current_path(unknown).string();
   const std::vector<std::string> on = arguments.texts("on");
   if (on.empty()) return setting;
   if (on.size() > 1) return fail("bad-value", "--on: one cluster or offer is needed here", "give it once");
@@ -42,21 +47,6 @@ Result<AuditSetting> read_setting(const Arguments& arguments, const Catalog& cat
     setting.node_network_bytes_per_s = *per_gpu * nodes->node_type.gpus;
   }
   return setting;
-}
-
-// The log that the run is read from, as run_rules takes it: the one with most steps.
-const FactRecord* longest_log(const std::vector<FileFacts>& files) {
-  const FactRecord* longest = nullptr;
-  std::int64_t most = 1;
-  for (const FileFacts& file : files) {
-    for (const FormatReading& one : file.readings) {
-      const std::int64_t steps = one.reading.facts.integer("step_count").value_or(0);
-      if (one.format->kind != "training-log" || steps <= most) continue;
-      most = steps;
-      longest = &one.reading.facts;
-    }
-  }
-  return longest;
 }
 
 // The size and the configuration that the log states stand in for what the job leaves open.
@@ -75,29 +65,6 @@ void take_from_log(const FactRecord& log, PlanRequest& request) {
   request.space.micro_batch = stated("micro_batch");
 }
 
-PredictedRun predicted_run(const PlanOption& option, const Job& job, const std::string& on) {
-  PredictedRun run;
-  run.job = job.name;
-  run.on = on;
-  run.parallelism = to_text(option.parallelism);
-  run.gpus = option.gpus;
-  run.step_time_s = option.step.step_time_s;
-  run.tokens_per_step = tokens_per_step(job);
-  run.tokens_per_s_per_gpu = option.step.tokens_per_s_per_gpu;
-  run.mfu_ratio = option.step.mfu_ratio;
-  if (option.step.model_flops_per_gpu > 0) {
-    run.flops_ratio = option.step.hardware_flops_per_gpu / option.step.model_flops_per_gpu;
-  }
-  const StepParts& parts = option.step.parts;
-  run.recompute_s = parts.recompute_s;
-  run.communication_s =
-      parts.tp_exposed_s + parts.cp_exposed_s + parts.ep_exposed_s + parts.pp_p2p_s + parts.dp_exposed_s;
-  run.bubble_s = parts.pp_bubble_s + parts.pp_imbalance_s;
-  run.data_s = parts.data_stall_s;
-  run.goodput_ratio = option.run.goodput_ratio;
-  return run;
-}
-
 // The job of --job on --on, at the log's configuration; the shares of its step that wait for communication.
 Result<void> predict(const Arguments& arguments, const Catalog& catalog, const std::vector<FileFacts>& files,
                      AuditSetting& setting) {
@@ -109,7 +76,7 @@ Result<void> predict(const Arguments& arguments, const Catalog& catalog, const s
   if (!request) return tl::unexpected(request.error());
   request->draws = 0;
   request->objective = "cost";
-  if (const FactRecord* const log = longest_log(files)) take_from_log(*log, *request);
+  if (const RunLog log = longest_log(files); log.facts != nullptr) take_from_log(*log.facts, *request);
   const Result<std::vector<Choice>> choices = read_choices(arguments, *request, catalog);
   if (!choices) return tl::unexpected(choices.error());
   const Choice& choice = choices->front();

@@ -53,39 +53,49 @@ std::string headline(const Finding& finding, bool fresh) {
   return text;
 }
 
+void add_evidence(Document& document, const std::vector<Evidence>& evidence, int indent) {
+  for (std::size_t i = 0; i < evidence.size() && i < kShownEvidence; ++i) {
+    const Evidence& seen = evidence[i];
+    const std::string at = seen.line > 0 ? fmt::format("{}:{}", seen.file, seen.line) : seen.file;
+    document.item(fmt::format("{}: {}", as_text(at), as_text(seen.text)), indent);
+  }
+  if (evidence.size() > kShownEvidence) {
+    document.item(fmt::format("and {} more", evidence.size() - kShownEvidence), indent);
+  }
+}
+
+std::string against_expectation(const Finding& finding) {
+  std::string text;
+  if (!finding.expected.empty()) text = "expected " + as_text(finding.expected);
+  if (!finding.measured.empty()) text += (text.empty() ? "measured " : ", measured ") + as_text(finding.measured);
+  return text;
+}
+
+void add_cost_and_fix(Document& document, const Finding& finding, int indent) {
+  const DailyCost& cost = finding.cost_usd_per_day;
+  if (cost.base_usd) {
+    document.item("costs " + cost_text(cost), indent);
+  } else if (!cost.unknown.empty()) {
+    document.item("cost not known: " + as_text(cost.unknown), indent);
+  }
+  for (const std::string& step : finding.fix) document.item("fix: " + as_text(step), indent);
+}
+
 void add_finding(Document& document, const Finding& finding, bool fresh, bool explain) {
-  const std::string indent = finding.caused_by >= 0 ? "    " : "  ";
-  if (finding.caused_by >= 0) {
-    document.text("  explained by the above: " + headline(finding, fresh), Tone::kFaint);
-  } else {
+  const bool is_cause = finding.caused_by < 0;
+  const int indent = is_cause ? 2 : 4;
+  if (is_cause) {
     document.text("");
     document.text(headline(finding, fresh), tone_of(finding.severity));
+  } else {
+    document.item("explained by the above: " + headline(finding, fresh), 2);
   }
-  std::string lines;
-  for (std::size_t i = 0; i < finding.evidence.size() && i < kShownEvidence; ++i) {
-    const Evidence& seen = finding.evidence[i];
-    const std::string at = seen.line > 0 ? fmt::format("{}:{}", seen.file, seen.line) : seen.file;
-    lines += fmt::format("{}{}: {}\n", indent, as_text(at), as_text(seen.text));
-  }
-  if (finding.evidence.size() > kShownEvidence) {
-    lines += fmt::format("{}and {} more\n", indent, finding.evidence.size() - kShownEvidence);
-  }
-  if (!finding.cause.empty()) lines += fmt::format("{}why: {}\n", indent, as_text(finding.cause));
-  if (!finding.expected.empty()) lines += fmt::format("{}expected {}", indent, as_text(finding.expected));
-  if (!finding.measured.empty()) {
-    lines += fmt::format("{}measured {}", finding.expected.empty() ? indent : ", ", as_text(finding.measured));
-  }
-  if (!finding.expected.empty() || !finding.measured.empty()) lines += '\n';
-  if (finding.caused_by < 0) {
-    const std::string cost = cost_text(finding.cost_usd_per_day);
-    const std::string& unknown = finding.cost_usd_per_day.unknown;
-    if (!cost.empty()) lines += fmt::format("{}costs {}\n", indent, cost);
-    if (cost.empty() && !unknown.empty()) lines += fmt::format("{}cost not known: {}\n", indent, unknown);
-    for (const std::string& step : finding.fix) lines += fmt::format("{}fix: {}\n", indent, step);
-  }
-  lines += fmt::format("{}{}\n", indent, finding.rule_id);
-  if (explain && finding.cost_usd_per_day.base_usd) lines += render(finding.cost_usd_per_day.formula);
-  document.verbatim(lines);
+  add_evidence(document, finding.evidence, indent);
+  if (!finding.cause.empty()) document.item("why: " + as_text(finding.cause), indent);
+  if (const std::string text = against_expectation(finding); !text.empty()) document.item(text, indent);
+  if (is_cause) add_cost_and_fix(document, finding, indent);
+  document.item(finding.rule_id, indent);
+  if (explain && finding.cost_usd_per_day.base_usd) document.verbatim(render(finding.cost_usd_per_day.formula));
 }
 
 Row run_row(const std::string& name, const std::string& unit, const std::optional<double>& measured,

@@ -1,5 +1,6 @@
 #include "report/document.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -16,6 +17,14 @@ std::string terminal_block(const Block& block, const Terminal& terminal) {
     case Block::Kind::kText: {
       std::string out;
       for (const std::string& line : wrap(safe, terminal.width)) out += paint(line, block.tone, terminal.color) + '\n';
+      return out;
+    }
+    case Block::Kind::kItem: {
+      std::string out;
+      const int width = terminal.width > 0 ? std::max(terminal.width - block.indent - 2, 1) : 0;
+      for (const std::string& line : wrap(safe, width)) {
+        out += std::string(static_cast<std::size_t>(block.indent + (out.empty() ? 0 : 2)), ' ') + line + '\n';
+      }
       return out;
     }
     case Block::Kind::kVerbatim:
@@ -38,7 +47,10 @@ std::string markdown_block(const Block& block) {
     case Block::Kind::kHeading:
       return "## " + printable(block.text) + "\n\n";
     case Block::Kind::kText:
-      return printable(block.text) + "\n\n";
+      return block.text.empty() ? "" : printable(block.text) + "\n\n";
+    case Block::Kind::kItem:
+      return std::string(static_cast<std::size_t>(std::max(block.indent - 2, 0)), ' ') + "- " + printable(block.text) +
+             '\n';
     case Block::Kind::kVerbatim:
       return "```\n" + printable(block.text) + (block.text.ends_with('\n') ? "" : "\n") + "```\n\n";
     case Block::Kind::kTable:
@@ -50,16 +62,22 @@ std::string markdown_block(const Block& block) {
 }  // namespace
 
 void Document::heading(std::string text) {
-  blocks_.push_back({Block::Kind::kHeading, std::move(text), Tone::kPlain, {}});
+  blocks_.push_back({Block::Kind::kHeading, std::move(text), Tone::kPlain, {}, 0});
 }
 
-void Document::text(std::string text, Tone tone) { blocks_.push_back({Block::Kind::kText, std::move(text), tone, {}}); }
+void Document::text(std::string text, Tone tone) {
+  blocks_.push_back({Block::Kind::kText, std::move(text), tone, {}, 0});
+}
+
+void Document::item(std::string text, int indent) {
+  blocks_.push_back({Block::Kind::kItem, std::move(text), Tone::kPlain, {}, indent});
+}
 
 void Document::verbatim(std::string text) {
-  blocks_.push_back({Block::Kind::kVerbatim, std::move(text), Tone::kPlain, {}});
+  blocks_.push_back({Block::Kind::kVerbatim, std::move(text), Tone::kPlain, {}, 0});
 }
 
-void Document::table(Table table) { blocks_.push_back({Block::Kind::kTable, {}, Tone::kPlain, std::move(table)}); }
+void Document::table(Table table) { blocks_.push_back({Block::Kind::kTable, {}, Tone::kPlain, std::move(table), 0}); }
 
 std::string render_terminal(const Document& document, const Terminal& terminal) {
   std::string out;
@@ -71,7 +89,13 @@ std::string render_terminal(const Document& document, const Terminal& terminal) 
 
 std::string render_markdown(const Document& document) {
   std::string out;
-  for (const Block& block : document.blocks()) out += markdown_block(block);
+  const std::vector<Block>& blocks = document.blocks();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    out += markdown_block(blocks[i]);
+    const bool ends_list =
+        blocks[i].kind == Block::Kind::kItem && (i + 1 == blocks.size() || blocks[i + 1].kind != Block::Kind::kItem);
+    if (ends_list) out += '\n';
+  }
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
 }

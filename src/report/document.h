@@ -13,6 +13,7 @@ struct Block {
   enum class Kind {
     kHeading,
     kText,      // a paragraph; newlines in it are kept
+    kItem,      // a line below another: indented, what does not fit two columns further in
     kVerbatim,  // lines as they are
     kTable,
   };
@@ -20,12 +21,14 @@ struct Block {
   std::string text;
   Tone tone = Tone::kPlain;
   Table table;
+  int indent = 0;  // of an item, in columns
 };
 
 class Document {
  public:
   void heading(std::string text);
   void text(std::string text, Tone tone = Tone::kPlain);
+  void item(std::string text, int indent = 2);
   void verbatim(std::string text);
   void table(Table table);
 

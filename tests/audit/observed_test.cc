@@ -14,10 +14,12 @@ const char* const kPorts =
     "CA 'mlx5_0'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n"
     "\t\tRate: 400\n\t\tLink layer: InfiniBand\n";
 
-std::vector<std::string> nodes_of_files(const std::vector<CaseFile>& files) {
+std::vector<std::string> nodes_of_files(const std::vector<CaseFile>& files, const std::string& folder = {}) {
   std::vector<FileFacts> facts;
   for (const CaseFile& file : files) facts.push_back(read_facts_of_text(file.text, file.path));
-  const Observed observed(std::move(facts), shipped_catalog());
+  AuditSetting setting = default_setting(shipped_catalog());
+  setting.folder = folder;
+  const Observed observed(std::move(facts), shipped_catalog(), std::move(setting));
   std::vector<std::string> nodes;
   for (const Seen& seen : observed.all()) nodes.push_back(seen.node);
   return nodes;
@@ -41,6 +43,13 @@ TEST(Nodes, AFolderOfTwoFilesOfOneFormatIsNone) {
   EXPECT_EQ(nodes_of_files({{"dmesgs/a.txt", kDmesg}, {"dmesgs/b.txt", kDmesg}}), (std::vector<std::string>{"", ""}));
   EXPECT_EQ(nodes_of_files({{"x/rank0/dmesg.txt", kDmesg}, {"x/rank1/dmesg.txt", kDmesg}}),
             (std::vector<std::string>{"", ""}));
+}
+
+TEST(Nodes, TheFolderOneStandsIn) {
+  const std::vector<CaseFile> files = {{"./dmesg.txt", kDmesg}, {"ibstat.txt", kPorts}};
+  EXPECT_EQ(nodes_of_files(files, "/srv/gpu01"), (std::vector<std::string>{"gpu01", "gpu01"}));
+  EXPECT_EQ(nodes_of_files(files, "/srv/logs"), (std::vector<std::string>{"", ""}));
+  EXPECT_EQ(nodes_of_files(files), (std::vector<std::string>{"", ""}));
 }
 
 TEST(Nodes, AFolderForEachTool) {

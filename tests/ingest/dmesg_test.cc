@@ -154,10 +154,21 @@ TEST(Dmesg, GpusThatAreGone) {
   EXPECT_EQ(item(facts_of(file), "init_failures", 0).text("pci"), "0000:5a:00.0");
 }
 
-TEST(Dmesg, DamagedXidsDoNoHarm) {
-  for (const char* const text : {"NVRM: Xid (PCI:0000:01:00): \n", "NVRM: Xid (PCI\n", "NVRM: Xid (): 99999999999, x\n",
-                                 "NVRM: Xid (PCI:0000:01:00): 79\n", "NVRM: Xid (PCI:0000:01:00): 149, A B C (\n"}) {
-    read_text(text);
+// An Xid needs its number: what is cut before it is none, and a number that no Xid has is none either.
+TEST(Dmesg, DamagedXids) {
+  const std::pair<const char*, int> lines[] = {{"NVRM: Xid (PCI:0000:01:00): \n", 0},
+                                               {"NVRM: Xid (PCI\n", 0},
+                                               {"NVRM: Xid (): 99999999999, x\n", 0},
+                                               {"NVRM: Xid (PCI:0000:01:00): 79\n", 1},
+                                               {"NVRM: Xid (PCI:0000:01:00): 149, A B C (\n", 1}};
+  for (const auto& [text, xids] : lines) {
+    const FileFacts file = read_text(text);
+    std::int64_t found = 0;
+    for (const FormatReading& one : file.readings) {
+      const FactRecord* const counts = one.reading.facts.find_record("counts");
+      found += counts == nullptr ? 0 : counts->integer("xids").value_or(0);
+    }
+    EXPECT_EQ(found, xids) << text;
   }
 }
 

@@ -50,5 +50,24 @@ TEST(Document, AHeadingFirstHasNoBlankLineBefore) {
   EXPECT_EQ(render_terminal(document, Terminal{}), "Title\n");
 }
 
+TEST(Document, AnItemHangsBelowItsLine) {
+  Document document;
+  document.text("HIGH  a fault");
+  document.item("why: words that do not fit into one line of it");
+  document.item("fix: this");
+  document.text("next");
+  Terminal terminal;
+  terminal.width = 30;
+  terminal.unicode = true;
+  EXPECT_EQ(render_terminal(document, terminal),
+            "HIGH  a fault\n"
+            "  why: words that do not fit\n"
+            "    into one line of it\n"
+            "  fix: this\n"
+            "next\n");
+  EXPECT_EQ(render_markdown(document),
+            "HIGH  a fault\n\n- why: words that do not fit into one line of it\n- fix: this\n\nnext\n");
+}
+
 }  // namespace
 }  // namespace tare
