@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::int64_t kGiB = 1 << 30;
 
-const Finding& only(const AuditReport& report, std::string_view rule_id) {
-  const std::vector<const Finding*> found = findings_of(report, rule_id);
-  EXPECT_EQ(found.size(), 1U) << rule_id;
-  static const Finding none;
-  return found.empty() ? none : *found.front();
-}
-
 // Eight A100 on NVSwitch: 300 GB/s a GPU, of which 0.95 are to be had, times S / (S + S½) = 1 - 1/211 at 4 GiB
 // (S½ 20.4 MB): some 284 GB/s. Measured 142 is half of it: communication takes twice its time, and with c of a step in
 // it eight GPUs lose (1 - 1 / (1 + c (284/142 - 1))) * 8 * 24 GPU-hours a day; at c = 0.1 some 17.5.

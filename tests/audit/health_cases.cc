@@ -389,10 +389,19 @@ void add_state_cases(std::vector<RuleCase>& cases) {
                    kLow,
                    "n3",
                    "535.161.08 on 1 of 3"});
+  cases.push_back({"health.drivers-differ",
+                   "OneEverywhere",
+                   {{"n1/smi.txt", smi("550.054.14")},
+                    {"n1/t.txt", bare},
+                    {"n2/smi.txt", smi("550.054.14")},
+                    {"n2/t.txt", bare},
+                    {"n3/smi.txt", smi("550.054.14")},
+                    {"n3/t.txt", bare}},
+                   false});
   cases.push_back(
       {"health.drivers-differ",
-       "OneEverywhere",
-       {{"n1/smi.txt", smi("550.054.14")}, {"n1/t.txt", bare}, {"n2/smi.txt", smi("550.054.14")}, {"n2/t.txt", bare}},
+       "OfTwoNobodyIsTheOdd",
+       {{"n1/smi.txt", smi("550.054.14")}, {"n1/t.txt", bare}, {"n2/smi.txt", smi("535.161.08")}, {"n2/t.txt", bare}},
        false});
 }
 

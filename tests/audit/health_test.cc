@@ -5,11 +5,6 @@
 namespace tare {
 namespace {
 
-const Finding* only(const AuditReport& report, std::string_view rule) {
-  const std::vector<const Finding*> found = findings_of(report, rule);
-  return found.size() == 1 ? found.front() : nullptr;
-}
-
 std::string query(const std::string& gpu, const std::string& sections) {
   return "GPU 00000000:" + gpu + ":00.0\n    Product Name                          : NVIDIA A100-SXM4-80GB\n" +
          sections;
@@ -24,13 +19,12 @@ TEST(HealthRules, APendingRemapCostsTheGpuForTheDay) {
       "    Remapped Rows\n        Uncorrectable Error : 1\n        Pending : Yes\n        Remapping Failure Occurred : "
       "No\n";
   const AuditReport report = audit_files({{"smi.txt", kHead + query("1A", remap) + query("2B", "")}});
-  const Finding* const finding = only(report, "health.row-remap");
-  ASSERT_NE(finding, nullptr);
+  const Finding& finding = only(report, "health.row-remap");
   // One GPU, 24 hours a day, at the median of the on-demand prices.
   const auto price = usual_price_usd_per_gpu_h(shipped_catalog(), "A100-SXM4-80GB");
   ASSERT_TRUE(price);
-  EXPECT_NEAR(*finding->cost_usd_per_day.base_usd, 1 * 24 * price->base, 1e-6);
-  EXPECT_NEAR(*finding->cost_usd_per_day.low_usd, 1 * 24 * price->low, 1e-6);
+  EXPECT_NEAR(*finding.cost_usd_per_day.base_usd, 1 * 24 * price->base, 1e-6);
+  EXPECT_NEAR(*finding.cost_usd_per_day.low_usd, 1 * 24 * price->low, 1e-6);
 }
 
 TEST(HealthRules, APowerBrakeUnderLoadCostsTheClockThatIsMissing) {
@@ -38,13 +32,12 @@ TEST(HealthRules, APowerBrakeUnderLoadCostsTheClockThatIsMissing) {
       "    Clocks Event Reasons\n        HW Slowdown : Active\n            HW Power Brake Slowdown : Active\n"
       "    Utilization\n        Gpu : 100 %\n    Clocks\n        SM : 564 MHz\n    Max Clocks\n        SM : 1410 MHz\n";
   const AuditReport report = audit_files({{"smi.txt", kHead + query("1A", slowed) + query("2B", slowed)}});
-  const Finding* const finding = only(report, "health.hw-power-brake");
-  ASSERT_NE(finding, nullptr);
+  const Finding& finding = only(report, "health.hw-power-brake");
   // 1 - 564/1410 = 0.6 of two GPUs: 0.6 * 2 * 24 = 28.8 GPU-hours a day.
-  ASSERT_TRUE(finding->loss);
-  EXPECT_NEAR(finding->loss->value, 28.8, 1e-9);
+  ASSERT_TRUE(finding.loss);
+  EXPECT_NEAR(finding.loss->value, 28.8, 1e-9);
   const auto price = usual_price_usd_per_gpu_h(shipped_catalog(), "A100-SXM4-80GB");
-  EXPECT_NEAR(*finding->cost_usd_per_day.base_usd, 28.8 * price->base, 1e-6);
+  EXPECT_NEAR(*finding.cost_usd_per_day.base_usd, 28.8 * price->base, 1e-6);
 }
 
 TEST(HealthRules, AtRestAPowerBrakeIsPricedByItsRange) {
@@ -52,12 +45,11 @@ TEST(HealthRules, AtRestAPowerBrakeIsPricedByItsRange) {
       "    Clocks Event Reasons\n        HW Slowdown : Active\n            HW Power Brake Slowdown : Active\n"
       "    Clocks\n        SM : 141 MHz\n    Max Clocks\n        SM : 1410 MHz\n";
   const AuditReport report = audit_files({{"smi.txt", kHead + query("1A", slowed)}});
-  const Finding* const finding = only(report, "health.hw-power-brake");
-  ASSERT_NE(finding, nullptr);
-  ASSERT_TRUE(finding->loss);
+  const Finding& finding = only(report, "health.hw-power-brake");
+  ASSERT_TRUE(finding.loss);
   // Half of the GPU at least; at most 1 - 141/1410 = 0.9 of it.
-  EXPECT_NEAR(finding->loss->value, 0.5 * 24, 1e-9);
-  EXPECT_NEAR(range_of(*finding->loss).high, 0.9 * 24, 1e-9);
+  EXPECT_NEAR(finding.loss->value, 0.5 * 24, 1e-9);
+  EXPECT_NEAR(range_of(*finding.loss).high, 0.9 * 24, 1e-9);
 }
 
 TEST(HealthRules, OneNvlinkOfTwelveDownSlowsTheNode) {
@@ -66,12 +58,11 @@ TEST(HealthRules, OneNvlinkOfTwelveDownSlowsTheNode) {
                     "GPUs:\n    gpuId 0:\n        U U U U U U U U U U U U\n    gpuId 1:\n        U U U U U U U U U U U "
                     "D\nNvSwitches:\n"
                     "    No NvSwitches found.\n\nKey: Up=U, Down=D, Disabled=X, Not Supported=_\n"}});
-  const Finding* const finding = only(report, "health.nvlink-down");
-  ASSERT_NE(finding, nullptr);
-  ASSERT_TRUE(finding->loss);
+  const Finding& finding = only(report, "health.nvlink-down");
+  ASSERT_TRUE(finding.loss);
   // slowdown = 12/11, share of communication s: (1 - 1 / (1 + s * (12/11 - 1))) * 2 GPUs * 24 h
   const double share = default_setting(shipped_catalog()).intra_node_comm_share.value;
-  EXPECT_NEAR(finding->loss->value, (1 - 1 / (1 + share * (12.0 / 11 - 1))) * 2 * 24, 1e-9);
+  EXPECT_NEAR(finding.loss->value, (1 - 1 / (1 + share * (12.0 / 11 - 1))) * 2 * 24, 1e-9);
 }
 
 TEST(HealthRules, WhatFollowsFromALostGpuStandsUnderIt) {
@@ -95,10 +86,9 @@ TEST(HealthRules, EightEqualFaultsAreOneOfTheNode) {
            ":00): 119, pid=3, name=python, Timeout after 6s\n";
   }
   const AuditReport report = audit_files({{"dmesg.txt", log}});
-  const Finding* const finding = only(report, "health.xid-firmware");
-  ASSERT_NE(finding, nullptr);
-  EXPECT_NE(finding->title.find("8 GPUs"), std::string::npos) << finding->title;
-  EXPECT_NEAR(finding->loss->value, 8 * 24, 1e-9);
+  const Finding& finding = only(report, "health.xid-firmware");
+  EXPECT_NE(finding.title.find("8 GPUs"), std::string::npos) << finding.title;
+  EXPECT_NEAR(finding.loss->value, 8 * 24, 1e-9);
 }
 
 }  // namespace

@@ -459,6 +459,16 @@ std::vector<RuleCase> cross_cases() {
   };
 }
 
+// Eight GPUs, one communicator, and each GPU says that it has no multicast.
+std::string no_multicast(const char* gpu) {
+  std::string text = gpus(8, gpu) + on("a1", "comm 0x55 rank 0 nRanks 8 nNodes 1 localRanks 8 localRank 0 MNNVL 0");
+  for (int i = 0; i < 8; ++i) {
+    text += "a1:7" + std::to_string(i) + ":71 [" + std::to_string(i) +
+            "] NCCL INFO NVLS multicast support is not available on dev " + std::to_string(i) + "\n";
+  }
+  return text;
+}
+
 std::vector<RuleCase> topology_of_nccl_cases() {
   return {
       {"nccl.pcie-below-nic",
@@ -500,25 +510,12 @@ std::vector<RuleCase> topology_of_nccl_cases() {
        false},
       {"nccl.nvls-missing",
        "HopperWithoutMulticast",
-       {{"g.log",
-         gpus(8, "NVIDIA H200") + on("a1", "comm 0x55 rank 0 nRanks 8 nNodes 1 localRanks 8 localRank 0 MNNVL 0") +
-             "a1:70:71 [7] NCCL INFO NVLS multicast support is not available on dev 7\n" +
-             [] {
-               std::string text;
-               for (int i = 0; i < 7; ++i) {
-                 text += "a1:7" + std::to_string(i) + ":71 [" + std::to_string(i) +
-                         "] NCCL INFO NVLS multicast support is not available on dev " + std::to_string(i) + "\n";
-               }
-               return text;
-             }()}},
+       {{"g.log", no_multicast("NVIDIA H200")}},
        true,
        Severity::kLow,
        "NCCL job",
        "NVLS"},
-      {"nccl.nvls-missing",
-       "AmpereHasNone",
-       {{"g.log", gpus(8, "NVIDIA A100-SXM4-80GB") + on("a1", "NVLS multicast support is not available on dev 0")}},
-       false},
+      {"nccl.nvls-missing", "AmpereHasNone", {{"g.log", no_multicast("NVIDIA A100-SXM4-80GB")}}, false},
   };
 }
 

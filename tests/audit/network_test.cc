@@ -12,13 +12,6 @@ namespace {
 // Parameters of the catalog as of these tests: 15 % of a step is communication between nodes.
 double inter_node_share() { return default_setting(shipped_catalog()).inter_node_comm_share.value; }
 
-const Finding& only(const AuditReport& report, std::string_view rule_id) {
-  const std::vector<const Finding*> found = findings_of(report, rule_id);
-  EXPECT_EQ(found.size(), 1U);
-  static const Finding none;
-  return found.empty() ? none : *found.front();
-}
-
 std::string list_of_gpus(int count) {
   std::string text;
   for (int i = 0; i < count; ++i) {

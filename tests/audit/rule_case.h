@@ -47,5 +47,7 @@ std::span<const RuleCase> rank_cases();
 const Catalog& shipped_catalog();
 AuditReport audit_files(const std::vector<CaseFile>& files, void (*set)(AuditSetting&) = nullptr);
 std::vector<const Finding*> findings_of(const AuditReport& report, std::string_view rule_id);
+// The only finding of a rule; fails, and gives an empty one, where there is none or there are several.
+const Finding& only(const AuditReport& report, std::string_view rule_id);
 
 }  // namespace tare

@@ -36,6 +36,13 @@ std::vector<const Finding*> findings_of(const AuditReport& report, std::string_v
   return found;
 }
 
+const Finding& only(const AuditReport& report, std::string_view rule_id) {
+  static const Finding none;
+  const std::vector<const Finding*> found = findings_of(report, rule_id);
+  EXPECT_EQ(found.size(), 1U) << rule_id;
+  return found.size() == 1 ? *found.front() : none;
+}
+
 namespace {
 
 std::vector<RuleCase> all_cases() {

@@ -177,6 +177,9 @@ void add_data_cases(std::vector<RuleCase>& cases) {
       "telemetry.metric-missing", "ProfilingOfDmon",
       "#Entity   SMACT   TENSO\nID\nGPU 0   N/A   N/A\nGPU 1   N/A   N/A\nGPU 0   N/A   N/A\nGPU 1   N/A   N/A\n",
       kMedium, "out.txt", "not measured"));
+  add(silent("telemetry.metric-missing", "MeasuredOfDmon",
+             "#Entity   SMACT   TENSO\nID\nGPU 0   0.91   0.52\nGPU 1   0.93   0.55\nGPU 0   0.92   0.51\nGPU 1   0.90 "
+             "  0.50\n"));
   add(silent("telemetry.metric-missing", "Measured", profile("0.98", "0.71", "0.44")));
   add(speaks("telemetry.blank-values", "NineQuintillion",
              metric("DCGM_FI_DEV_FB_USED", "", "9223372036854775794") + metric("DCGM_FI_DEV_SM_CLOCK", "", "1410"),

@@ -18,34 +18,27 @@ std::string a_day(const std::string& extra_column = "", const std::string& of_gp
   return text;
 }
 
-const Finding* only(const AuditReport& report, std::string_view rule) {
-  const std::vector<const Finding*> found = findings_of(report, rule);
-  return found.size() == 1 ? found.front() : nullptr;
-}
-
 TEST(TelemetryRules, IdleHoursAreSamplesAtZero) {
   const AuditReport report = audit_files({{"day.csv", a_day()}});
-  const Finding* const finding = only(report, "telemetry.idle");
-  ASSERT_NE(finding, nullptr);
+  const Finding& finding = only(report, "telemetry.idle");
   // GPU 0: 19 of 25 samples at 0; GPU 1: none. idle_ratio = (19/25 + 0) / 2 = 0.38.
   // A day of both: 0.38 * 2 * 24 = 18.24 GPU-hours, at the price of an A100.
-  ASSERT_TRUE(finding->loss);
-  EXPECT_NEAR(finding->loss->value, 18.24, 1e-9);
+  ASSERT_TRUE(finding.loss);
+  EXPECT_NEAR(finding.loss->value, 18.24, 1e-9);
   const auto price = usual_price_usd_per_gpu_h(shipped_catalog(), "A100-SXM4-80GB");
   ASSERT_TRUE(price);
-  ASSERT_TRUE(finding->cost_usd_per_day.base_usd) << finding->cost_usd_per_day.unknown;
-  EXPECT_NEAR(*finding->cost_usd_per_day.base_usd, 18.24 * price->base, 1e-6);
-  EXPECT_NE(finding->title.find("18.2 idle GPU-hours"), std::string::npos) << finding->title;
+  ASSERT_TRUE(finding.cost_usd_per_day.base_usd) << finding.cost_usd_per_day.unknown;
+  EXPECT_NEAR(*finding.cost_usd_per_day.base_usd, 18.24 * price->base, 1e-6);
+  EXPECT_NE(finding.title.find("18.2 idle GPU-hours"), std::string::npos) << finding.title;
 }
 
 TEST(TelemetryRules, WithOwnersIdleHoursAreTheirsAndCountedOnce) {
   const AuditReport report = audit_files({{"day.csv", a_day(",user", ",ann", ",bob")}});
   EXPECT_TRUE(findings_of(report, "telemetry.idle").empty());
-  const Finding* const finding = only(report, "telemetry.idle-owner");
-  ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->subject.name, "user ann");
+  const Finding& finding = only(report, "telemetry.idle-owner");
+  EXPECT_EQ(finding.subject.name, "user ann");
   // ann holds one GPU, idle in 19 of 25 samples: 0.76 * 1 * 24 = 18.24 GPU-hours a day.
-  EXPECT_NEAR(finding->loss->value, 18.24, 1e-9);
+  EXPECT_NEAR(finding.loss->value, 18.24, 1e-9);
 }
 
 TEST(TelemetryRules, LowUseIsWhatIsMissingWhileSomethingRan) {
@@ -54,10 +47,9 @@ TEST(TelemetryRules, LowUseIsWhatIsMissingWhileSomethingRan) {
     text += std::to_string(1760000000 + at * 1800) + ",n1,0," + (at == 0 ? "0" : "25") + ",150\n";
   }
   const AuditReport report = audit_files({{"low.csv", text}});
-  const Finding* const finding = only(report, "telemetry.low-use");
-  ASSERT_NE(finding, nullptr);
+  const Finding& finding = only(report, "telemetry.low-use");
   // idle_ratio = 1/20; while busy 25 %: (1 - 0.05) * (1 - 0.25) * 1 * 24 = 17.1 GPU-hours a day.
-  EXPECT_NEAR(finding->loss->value, 17.1, 1e-9);
+  EXPECT_NEAR(finding.loss->value, 17.1, 1e-9);
 }
 
 TEST(TelemetryRules, WaitingIsPricedWhenThereAreEnoughSamples) {
@@ -66,11 +58,10 @@ TEST(TelemetryRules, WaitingIsPricedWhenThereAreEnoughSamples) {
     text += round % 2 == 0 ? "    0   150   100     1\n" : "    0   640    97    45\n";
   }
   const AuditReport report = audit_files({{"dmon.txt", text}});
-  const Finding* const finding = only(report, "telemetry.busy-low-power");
-  ASSERT_NE(finding, nullptr);
+  const Finding& finding = only(report, "telemetry.busy-low-power");
   // 10 of 20 samples: 0.5 * 1 * 24 = 12 GPU-hours a day.
-  ASSERT_TRUE(finding->loss);
-  EXPECT_NEAR(finding->loss->value, 12, 1e-9);
+  ASSERT_TRUE(finding.loss);
+  EXPECT_NEAR(finding.loss->value, 12, 1e-9);
 }
 
 TEST(TelemetryRules, ManyNodesAreOneFindingOfTheCluster) {
@@ -80,10 +71,9 @@ TEST(TelemetryRules, ManyNodesAreOneFindingOfTheCluster) {
       text += std::to_string(1760000000 + at * 3600) + ",n" + std::to_string(node) + ",0,0,60\n";
   }
   const AuditReport report = audit_files({{"fleet.csv", text}});
-  const Finding* const finding = only(report, "telemetry.idle");
-  ASSERT_NE(finding, nullptr);
-  EXPECT_EQ(finding->subject.kind, "cluster");
-  EXPECT_NEAR(finding->loss->value, 6 * 24, 1e-9);
+  const Finding& finding = only(report, "telemetry.idle");
+  EXPECT_EQ(finding.subject.kind, "cluster");
+  EXPECT_NEAR(finding.loss->value, 6 * 24, 1e-9);
 }
 
 }  // namespace

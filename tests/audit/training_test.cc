@@ -7,11 +7,6 @@
 namespace tare {
 namespace {
 
-const Finding* only(const AuditReport& report, std::string_view rule) {
-  const std::vector<const Finding*> found = findings_of(report, rule);
-  return found.size() == 1 ? found.front() : nullptr;
-}
-
 std::string on_gpus(int gpus) { return fmt::format("GPU: NVIDIA A100-SXM4-80GB\nworld_size: {}\n", gpus); }
 
 double a100_price() { return usual_price_usd_per_gpu_h(shipped_catalog(), "A100-SXM4-80GB")->base; }
@@ -19,12 +14,11 @@ double a100_price() { return usual_price_usd_per_gpu_h(shipped_catalog(), "A100-
 TEST(TrainingRules, ADropOfThePaceCostsItsPartOfAllGpus) {
   const auto seconds = [](int step) { return step < 420 ? 4.0 : 5.0; };
   const AuditReport report = audit_files({{"t.log", on_gpus(64) + training_log(400, 440, seconds, always(2.5))}});
-  const Finding* const finding = only(report, "training.throughput-drop");
-  ASSERT_NE(finding, nullptr);
+  const Finding& finding = only(report, "training.throughput-drop");
   // 4 s of work take 5 s: 1 - 4/5 = 0.2 of 64 GPUs, 0.2 * 64 * 24 = 307.2 GPU-hours a day.
-  ASSERT_TRUE(finding->loss);
-  EXPECT_NEAR(finding->loss->value, 307.2, 1e-9);
-  EXPECT_NEAR(*finding->cost_usd_per_day.base_usd, 307.2 * a100_price(), 1e-6);
+  ASSERT_TRUE(finding.loss);
+  EXPECT_NEAR(finding.loss->value, 307.2, 1e-9);
+  EXPECT_NEAR(*finding.cost_usd_per_day.base_usd, 307.2 * a100_price(), 1e-6);
 }
 
 TEST(TrainingRules, AHangCostsTheWholeJob) {
@@ -35,10 +29,9 @@ TEST(TrainingRules, AHangCostsTheWholeJob) {
       "global batch size: 64 | lm loss: 2.5E+00 | loss scale: 1.0 | number of skipped iterations: 0 | number of nan "
       "iterations: 0 |\n[2026-03-04 02:10:00] watchdog: alive\n[2026-03-04 04:10:00] watchdog: alive\n";
   const AuditReport report = audit_files({{"t.log", log}});
-  const Finding* const finding = only(report, "training.hang");
-  ASSERT_NE(finding, nullptr);
+  const Finding& finding = only(report, "training.hang");
   // 32 GPUs, 24 hours a day.
-  EXPECT_NEAR(*finding->cost_usd_per_day.base_usd, 32 * 24 * a100_price(), 1e-6);
+  EXPECT_NEAR(*finding.cost_usd_per_day.base_usd, 32 * 24 * a100_price(), 1e-6);
 }
 
 TEST(TrainingRules, WaitsForDataCostTheirShare) {
@@ -49,13 +42,12 @@ TEST(TrainingRules, WaitsForDataCostTheirShare) {
         step);
   }
   const AuditReport report = audit_files({{"t.log", log}});
-  const Finding* const finding = only(report, "training.data-stall");
-  ASSERT_NE(finding, nullptr);
+  const Finding& finding = only(report, "training.data-stall");
   // 0.1 of 0.3 + 0.1 s: a quarter of 8 GPUs, 0.25 * 8 * 24 = 48 GPU-hours a day; which GPU they are is not said.
-  ASSERT_TRUE(finding->loss);
-  EXPECT_NEAR(finding->loss->value, 48, 1e-9);
-  EXPECT_FALSE(finding->cost_usd_per_day.base_usd);
-  EXPECT_FALSE(finding->cost_usd_per_day.unknown.empty());
+  ASSERT_TRUE(finding.loss);
+  EXPECT_NEAR(finding.loss->value, 48, 1e-9);
+  EXPECT_FALSE(finding.cost_usd_per_day.base_usd);
+  EXPECT_FALSE(finding.cost_usd_per_day.unknown.empty());
 }
 
 TEST(TrainingRules, TheBubbleIsTheTextbooks) {
@@ -64,20 +56,18 @@ TEST(TrainingRules, TheBubbleIsTheTextbooks) {
       "global_batch_size: 12\n" +
       training_log(10, 20, always(4), always(2.5));
   const AuditReport report = audit_files({{"t.log", log}});
-  const Finding* const finding = only(report, "training.pipeline-bubble");
-  ASSERT_NE(finding, nullptr);
+  const Finding& finding = only(report, "training.pipeline-bubble");
   // Two pipelines of 4 stages with 6 micro-batches each: 3 / (6 + 3) = 1/3 of 8 GPUs = 64 GPU-hours a day.
-  ASSERT_TRUE(finding->loss);
-  EXPECT_NEAR(finding->loss->value, 64, 1e-9);
+  ASSERT_TRUE(finding.loss);
+  EXPECT_NEAR(finding.loss->value, 64, 1e-9);
 }
 
 TEST(TrainingRules, WithoutTheNumberOfGpusTheLossIsUnknown) {
   const auto seconds = [](int step) { return step < 420 ? 4.0 : 5.0; };
   const AuditReport report = audit_files({{"t.log", training_log(400, 440, seconds, always(2.5))}});
-  const Finding* const finding = only(report, "training.throughput-drop");
-  ASSERT_NE(finding, nullptr);
-  EXPECT_FALSE(finding->loss);
-  EXPECT_FALSE(finding->loss_unknown.empty());
+  const Finding& finding = only(report, "training.throughput-drop");
+  EXPECT_FALSE(finding.loss);
+  EXPECT_FALSE(finding.loss_unknown.empty());
 }
 
 TEST(TrainingRules, WhatFollowsFromAFailureStandsUnderIt) {

@@ -16,12 +16,6 @@ AuditReport audit_table(const std::string& table, int days) {
   return run_audit(Observed(std::move(files), shipped_catalog(), std::move(setting)));
 }
 
-const Finding& only(const AuditReport& report, std::string_view rule) {
-  const std::vector<const Finding*> found = findings_of(report, rule);
-  EXPECT_EQ(found.size(), 1U);
-  return *found.front();
-}
-
 // Each of 2 days the fake says the same: 2 GPUs * 2 days * 10 idle hours = 40 GPU-h over 2 days = 20 GPU-h a day,
 // at 3 dollars: 60 dollars a day.
 TEST(Waste, IdleHoursOfAJobArePriced) {

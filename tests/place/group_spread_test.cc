@@ -201,6 +201,8 @@ TEST(GroupSpread, IsWithinFivePerCentOfTheOptimumOnLingjun) {
   EXPECT_GT(totals.cases, 300);
   EXPECT_EQ(totals.proven, totals.cases);
   EXPECT_LE(totals.worst, 1.05);
+  EXPECT_LE(totals.ours, 1.005 * totals.exact);
+  EXPECT_GE(totals.first_free, 1.3 * totals.ours);
 }
 
 TEST(GroupSpread, WholeGangsOnLingjunAreOfLeastSpreadByProof) {

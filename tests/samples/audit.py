@@ -132,8 +132,10 @@ def main():
 
     if healthy and medium > MEDIUM_PER_HEALTHY_FILE * len(healthy):
         failed += 1
+        print(f"FAILED {medium} findings of severity medium in {len(healthy)} healthy files")
     if visible and found < FOUND_SHARE * visible:
         failed += 1
+        print(f"FAILED {found} of {visible} visible problems found: less than {FOUND_SHARE:.0%}")
     print(f"{found} of {visible} visible problems found; {medium} findings of severity medium in {len(healthy)} healthy files")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -155,8 +155,6 @@ TEST(Modules, ATypeNameIsDefinedInOneHeader) {
   EXPECT_GT(seen.size(), 100u);
 }
 
-// The checker itself, on a table small enough to see through.
-//   base <- catalog <- perf <- cost, with report beside them
 // rapidcheck says in its return value that a property failed.
 TEST(Tests, APropertysVerdictIsLookedAt) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(fs::path(TARE_SOURCE_DIR) / "tests")) {
@@ -169,6 +167,8 @@ TEST(Tests, APropertysVerdictIsLookedAt) {
   }
 }
 
+// The checker itself, on a table small enough to see through.
+//   base <- catalog <- perf <- cost, with report beside them
 TEST(Checker, ClosesTheTableTransitively) {
   const Table table = parse_table(
       "set(TARE_MODULES\n  # words\n  \"base:\"\n  \"catalog: base\"\n  \"perf: catalog\"\n  \"cost: perf\"\n)\n");
