@@ -229,6 +229,7 @@ bool place_groups(const ClusterState& state, int groups, int group_units, int gp
   for (unsigned attempt = 0; attempt < kMostTries; ++attempt) {
     GroupPlacement tried;
     std::vector<Pod> pods;
+    pods.reserve(leaves.size());
     for (const auto& pod : leaves) pods.push_back(make_pod(pod, group_units, attempt, random));
     choose_groups(pods, groups, group_units, tried, random);
     count_spread(state, tried);

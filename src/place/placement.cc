@@ -36,6 +36,7 @@ ClusterState state_of(const PlaceRequest& request, const Cluster& cluster, int t
 
 std::vector<int> nodes_of(const std::vector<GangShare>& shares) {
   std::vector<int> nodes;
+  nodes.reserve(shares.size());
   for (const GangShare& share : shares) nodes.push_back(share.node);
   return nodes;
 }
@@ -148,7 +149,7 @@ Chosen choose(const Candidates& candidates, const Scorer& scorer, const Cluster&
 
 // The option again at the step time of an order: run and bill follow.
 PlanOption priced(const PlaceRequest& request, const Catalog& catalog, const PlanOption& option, const Cluster& nodes,
-                  StepModel model) {
+                  const StepModel& model) {
   const Candidate candidate{option.offer, option.node_type, nodes, request.gpus};
   Choices how;
   how.checkpoint = option.checkpoint;
@@ -186,11 +187,11 @@ void fill(JobPlacement& placement, const PlaceRequest& request, const Catalog& c
 
   const std::vector<int> naive = first_free(state, gang);
   const SeatOrder naive_seats = seats_of(cluster, naive, request.gpus);
-  StepModel model = scorer.model(chosen.seats, chosen.layout), naive_model = scorer.model(naive_seats, {});
+  const StepModel model = scorer.model(chosen.seats, chosen.layout), naive_model = scorer.model(naive_seats, {});
   placement.oversubscription = most_asked(model.machine());
   placement.naive_oversubscription = most_asked(naive_model.machine());
-  placement.predicted = priced(request, catalog, option, only_nodes(cluster, chosen.nodes), std::move(model));
-  placement.naive = priced(request, catalog, option, only_nodes(cluster, naive), std::move(naive_model));
+  placement.predicted = priced(request, catalog, option, only_nodes(cluster, chosen.nodes), model);
+  placement.naive = priced(request, catalog, option, only_nodes(cluster, naive), naive_model);
   placement.bound_step_time_s = scorer.bound_s();
   placement.leaves = leaves_of(chosen.seats);
   placement.naive_leaves = leaves_of(naive_seats);
