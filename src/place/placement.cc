@@ -149,7 +149,7 @@ Chosen choose(const Candidates& candidates, const Scorer& scorer, const Cluster&
 
 // The option again at the step time of an order: run and bill follow.
 PlanOption priced(const PlaceRequest& request, const Catalog& catalog, const PlanOption& option, const Cluster& nodes,
-                  const StepModel& model) {
+                  StepModel model) {
   const Candidate candidate{option.offer, option.node_type, nodes, request.gpus};
   Choices how;
   how.checkpoint = option.checkpoint;
