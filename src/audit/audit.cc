@@ -111,13 +111,22 @@ std::optional<LossRange> usual_price_usd_per_gpu_h(const Catalog& catalog, const
 
 namespace {
 
-// Where a finding is at home: its node or nodes, else the file it is seen in.
-std::vector<std::string> places_of(const Finding& finding) {
+std::vector<std::string> nodes_of(const Finding& finding) {
   std::vector<std::string> places;
   if (!finding.subject.node.empty()) places.push_back("node " + finding.subject.node);
   for (const std::string& node : finding.nodes) places.push_back("node " + node);
-  if (places.empty() && !finding.evidence.empty()) places.push_back("file " + finding.evidence.front().file);
   return places;
+}
+
+std::vector<std::string> file_of(const Finding& finding) {
+  if (finding.evidence.empty()) return {};
+  return {"file " + finding.evidence.front().file};
+}
+
+// Where a cause acts: on its node or nodes, else on all that its file tells of, whatever node that is on.
+std::vector<std::string> reach_of(const Finding& cause) {
+  std::vector<std::string> places = nodes_of(cause);
+  return places.empty() ? file_of(cause) : places;
 }
 
 // A cause whose own loss nobody knows costs what the dearest of its consequences was measured to: they are one loss.
@@ -142,7 +151,8 @@ void give_losses_to_causes(std::vector<Finding>& findings) {
 void group_findings(std::vector<Finding>& findings) {
   std::unordered_map<std::string, std::vector<std::size_t>> by_place;
   for (std::size_t i = 0; i < findings.size(); ++i) {
-    for (const std::string& place : places_of(findings[i])) by_place[place].push_back(i);
+    for (const std::string& place : nodes_of(findings[i])) by_place[place].push_back(i);
+    for (const std::string& place : file_of(findings[i])) by_place[place].push_back(i);
   }
   // Of several causes the one that takes the most explains the rest.
   std::vector<std::size_t> causes;
@@ -155,7 +165,7 @@ void group_findings(std::vector<Finding>& findings) {
   for (const std::size_t cause : causes) {
     const std::vector<std::string>& explains = findings[cause].consequences;
     if (findings[cause].caused_by >= 0) continue;
-    for (const std::string& place : places_of(findings[cause])) {
+    for (const std::string& place : reach_of(findings[cause])) {
       for (const std::size_t other : by_place[place]) {
         if (other == cause || findings[other].caused_by >= 0) continue;
         if (std::find(explains.begin(), explains.end(), findings[other].rule_id) == explains.end()) continue;

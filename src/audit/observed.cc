@@ -42,7 +42,8 @@ std::vector<std::string> words_of_name(const std::string& path) {
 bool looks_like_host(const std::string& word) {
   const bool digits_at_end = !word.empty() && word.back() >= '0' && word.back() <= '9';
   const std::size_t letters = word.find_first_of("0123456789");
-  return digits_at_end && letters != std::string::npos && letters >= 2;
+  const bool host_characters = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == std::string::npos;
+  return digits_at_end && host_characters && letters != std::string::npos && letters >= 2;
 }
 
 // Which files of a folder carry which host in their names: a word counts when two files do that are of different
@@ -101,8 +102,8 @@ bool is_host_folder(const std::string& folder) {
 }
 
 // The folder that may be a node's: the deepest whose name looks like a host's, else the deepest that is not general.
-// `here` is that of paths without one.
-std::string home_of(const std::string& path, const std::string& here) {
+// Only folders of the path as it was given: what the current folder is called says nothing.
+std::string home_of(const std::string& path) {
   namespace fs = std::filesystem;
   std::string fallback;
   for (fs::path folder = fs::path(path).parent_path(); !folder.empty(); folder = folder.parent_path()) {
@@ -110,15 +111,14 @@ std::string home_of(const std::string& path, const std::string& here) {
     if (fallback.empty() && !names_no_node(last_part(folder.string()))) fallback = folder.string();
     if (folder == folder.parent_path()) break;  // the root
   }
-  if (!fallback.empty() || path == "<stdin>" || path.starts_with('/')) return fallback;
-  return names_no_node(last_part(here)) ? std::string() : here;
+  return fallback;
 }
 
-void name_nodes(std::vector<Seen>& all, const std::string& here) {
+void name_nodes(std::vector<Seen>& all) {
   std::map<std::string, std::vector<Seen*>> by_home;
   for (Seen& seen : all) {
     seen.node = host_of(*seen.facts);
-    if (seen.node.empty()) by_home[home_of(seen.file->path, here)].push_back(&seen);
+    if (seen.node.empty()) by_home[home_of(seen.file->path)].push_back(&seen);
   }
   std::vector<const Seen*> nameless;
   for (auto& [home, members] : by_home) {
@@ -187,7 +187,7 @@ Observed::Observed(std::vector<FileFacts> files, const Catalog& catalog, AuditSe
   for (const FileFacts& file : files_) {
     for (const FormatReading& one : file.readings) seen_.push_back({&file, one.format, &one.reading.facts, {}});
   }
-  name_nodes(seen_, setting_.folder);
+  name_nodes(seen_);
   for (const Seen& seen : seen_) {
     by_kind_[std::string(seen.format->kind)].push_back(seen);
     by_format_[std::string(seen.format->name)].push_back(seen);

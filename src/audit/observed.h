@@ -41,7 +41,6 @@ struct AuditSetting {
   // Of --on: where no file of a node says how many GPUs it has, and what its NICs carry together in one direction.
   std::optional<double> gpus_per_node, node_network_bytes_per_s;
   std::optional<PredictedRun> predicted;  // of --job on --on
-  std::string folder;                     // the one that paths without a folder are in; may be empty
 };
 // The catalog's parameters, without job and offer.
 AuditSetting default_setting(const Catalog& catalog);

@@ -31,8 +31,6 @@ constexpr std::size_t kRowBudget = 200'000;  // of series, over all files: about
 // The price of --on: of the cluster's own, or the offer's.
 Result<AuditSetting> read_setting(const Arguments& arguments, const Catalog& catalog) {
   AuditSetting setting = default_setting(catalog);
-  std::error_code unknown;
-  setting.folder = std::filesystem::current_path(unknown).string();
   const std::vector<std::string> on = arguments.texts("on");
   if (on.empty()) return setting;
   if (on.size() > 1) return fail("bad-value", "--on: one cluster or offer is needed here", "give it once");

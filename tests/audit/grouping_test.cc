@@ -29,6 +29,16 @@ TEST(Grouping, AFindingOverSeveralNodesHasItsCauseOnAnyOfThem) {
   EXPECT_EQ(findings[1].caused_by, 0);
 }
 
+TEST(Grouping, ACauseWithoutANodeActsOnAllOfItsFile) {
+  std::vector<Finding> findings = {finding_of("a", "", {"b"}), finding_of("b", "n1", {}), finding_of("b", "n1", {})};
+  findings[0].evidence = {{"run.log", 1, ""}};
+  findings[1].evidence = {{"run.log", 7, ""}};
+  findings[2].evidence = {{"other.log", 7, ""}};
+  group_findings(findings);
+  EXPECT_EQ(findings[1].caused_by, 0);
+  EXPECT_EQ(findings[2].caused_by, -1);
+}
+
 TEST(Grouping, OfTwoCausesTheOneThatTakesMore) {
   std::vector<Finding> findings = {finding_of("a", "n1", {"c"}, 1), finding_of("b", "n1", {"c"}, 2),
                                    finding_of("c", "n1", {})};

@@ -14,12 +14,10 @@ const char* const kPorts =
     "CA 'mlx5_0'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n"
     "\t\tRate: 400\n\t\tLink layer: InfiniBand\n";
 
-std::vector<std::string> nodes_of_files(const std::vector<CaseFile>& files, const std::string& folder = {}) {
+std::vector<std::string> nodes_of_files(const std::vector<CaseFile>& files) {
   std::vector<FileFacts> facts;
   for (const CaseFile& file : files) facts.push_back(read_facts_of_text(file.text, file.path));
-  AuditSetting setting = default_setting(shipped_catalog());
-  setting.folder = folder;
-  const Observed observed(std::move(facts), shipped_catalog(), std::move(setting));
+  const Observed observed(std::move(facts), shipped_catalog());
   std::vector<std::string> nodes;
   for (const Seen& seen : observed.all()) nodes.push_back(seen.node);
   return nodes;
@@ -45,11 +43,12 @@ TEST(Nodes, AFolderOfTwoFilesOfOneFormatIsNone) {
             (std::vector<std::string>{"", ""}));
 }
 
-TEST(Nodes, TheFolderOneStandsIn) {
-  const std::vector<CaseFile> files = {{"./dmesg.txt", kDmesg}, {"ibstat.txt", kPorts}};
-  EXPECT_EQ(nodes_of_files(files, "/srv/gpu01"), (std::vector<std::string>{"gpu01", "gpu01"}));
-  EXPECT_EQ(nodes_of_files(files, "/srv/logs"), (std::vector<std::string>{"", ""}));
-  EXPECT_EQ(nodes_of_files(files), (std::vector<std::string>{"", ""}));
+TEST(Nodes, PathsWithoutAFolderHaveNone) {
+  EXPECT_EQ(nodes_of_files({{"./dmesg.txt", kDmesg}, {"ibstat.txt", kPorts}}), (std::vector<std::string>{"", ""}));
+}
+
+TEST(Nodes, AFolderWithCharactersThatNoHostHasIsNone) {
+  EXPECT_EQ(nodes_of_files({{"work-0n6_8/dmesg.txt", kDmesg}}), (std::vector<std::string>{""}));
 }
 
 TEST(Nodes, AFolderForEachTool) {
